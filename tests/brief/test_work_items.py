@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.app.memory import Holdfast
-from holdfast.brief.work_items import DecisionQuote, WorkItem, WorkItems, replaces
+from holdfast.brief.decision_versions import replaces
+from holdfast.brief.work_items import DecisionQuote, WorkItem, WorkItems
 from holdfast.model.trust import Trust
 from holdfast.refine.facts.decision_sentences import FIRM_STRENGTH, find_decision_sentences
 from holdfast.settings import Settings

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import math
 import re
-from typing import NamedTuple
 
 from holdfast.language import STOPWORDS, code_names, stem, words
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.recall.query.expansion import Expansion, expand
 from holdfast.recall.query.terms import Terms
 from holdfast.regex import regex

@@ -7,9 +7,9 @@ ingested again, because the frame is a tag that ingest strips.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from holdfast.framed_text import OWN_TAG, addresses_agent, one_line
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import EndedSentence
 from holdfast.model.trust import Trust

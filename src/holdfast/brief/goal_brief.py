@@ -13,7 +13,7 @@ below the thresholds of `GoalBriefLimits` are not quoted; how they are ranked is
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from holdfast.brief.first_prompt import PromptSimilarity, goal_of
 from holdfast.brief.frame import (
@@ -23,27 +23,29 @@ from holdfast.brief.frame import (
     origin_label,
     wrap_brief,
 )
-from holdfast.brief.memory_file import MemoryFile
 from holdfast.brief.work_items import (
     DecisionQuote,
     Superseded,
     WorkItem,
     WorkItems,
-    replaces,
     select_quotes,
 )
 from holdfast.framed_text import one_line, quote
 from holdfast.language import code_names
-from holdfast.model.knowledge import Rule
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.query import Layer, Passage, RecordFilter
 from holdfast.model.uris import uri
 from holdfast.recall.core.candidates import passage_key
-from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.recall.query.expansion import Expansion, expand
 from holdfast.recall.query.terms import Terms, read_terms
 from holdfast.recall.retrievers.recaps import RecapMatch, RecapSearch, stating_uris
 from holdfast.refine.facts.decision_sentences import MIN_STRENGTH
 from holdfast.store.protocol import Reader
+
+if TYPE_CHECKING:
+    from holdfast.brief.memory_file import MemoryFile
+    from holdfast.model.knowledge import Rule
+    from holdfast.recall.core.semantic_port import SemanticSearch
 
 # Files that every project has: to name one does not name a subject.
 _COMMON_FILES = ("readme.md", "agents.md", "claude.md", "skill.md", "package.json", ".gitignore")
@@ -296,21 +298,26 @@ def goal_brief(
     bank: str,
     prompt: str,
     semantic: SemanticSearch | None = None,
-    rules: Sequence[Rule] | None = None,
+    rules: Callable[[], Sequence[Rule] | None] = lambda: None,
 ) -> Brief:
     """The brief for a session's first prompt; empty if no decision concerns it. Decisions are found
-    by words, and with `semantic` by meaning. `rules` are those of the bank's files, if they are
-    known better than the store knows them."""
+    by words, and with `semantic` by meaning. `rules` reads those of the bank's files, if they are
+    known better than the store knows them; it is called if there is something to tell."""
     goal = goal_of(prompt)
     if not goal or not reader.passages.count(bank, 1):
         return EMPTY_BRIEF
     run = _GoalSearch(reader, bank, goal, semantic)
     recaps = run.find_recaps()
-    entries = _choose(run.run(), run.items, run.superseded)
-    told = _recaps_first(recaps, entries, run.recaps)
-    if not told:
+    ranked = run.run()
+    # A hook waits for this, and most prompts concern no decision: what is above is all they need.
+    if not recaps and not any(scored.is_similar_enough for scored in ranked):
         return EMPTY_BRIEF
-    memory_file = MemoryFile(reader.rules.all(bank) if rules is None else rules)
+    from holdfast.brief.memory_file import MemoryFile
+
+    entries = _choose(ranked, run.items, run.superseded)
+    told = _recaps_first(recaps, entries, run.recaps)
+    known = rules()
+    memory_file = MemoryFile(reader.rules.all(bank) if known is None else known)
     return _render(told, memory_file, run.items)
 
 
@@ -381,6 +388,8 @@ def _superseded_by(item: WorkItem, superseded: Sequence[Superseded]) -> _Replace
 
 def _later_versions(items: Sequence[WorkItem]) -> dict[str, WorkItem]:
     """By URI, the latest item that decides the same again."""
+    from holdfast.brief.decision_versions import replaces
+
     latest: dict[str, WorkItem] = {}
     for item in items:
         later = [

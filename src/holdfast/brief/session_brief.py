@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from holdfast.brief.brief_page import Group, Page, Part
+from holdfast.brief.decision_versions import latest_versions
 from holdfast.brief.frame import (
     EMPTY_BRIEF,
     MAX_CHARACTERS,
@@ -29,7 +30,6 @@ from holdfast.brief.statement_ranking import ReplacedWork, StatementRanking, is_
 from holdfast.brief.work_items import (
     WorkItem,
     WorkItems,
-    latest_versions,
     normalise_path,
     select_quotes,
 )
@@ -50,8 +50,9 @@ from holdfast.model.records import Digest, Exchange, Outcome, Session
 from holdfast.model.team import Commit
 from holdfast.model.trust import ENDED_STATUSES, Status, Trust
 from holdfast.model.uris import uri
+from holdfast.recall.core.correction_notes import correction_note
 from holdfast.recall.core.ended_words import WHOLE_SESSION, EndedWords, read_ended_words
-from holdfast.recall.ranking.hits import correction_note, estimate_tokens
+from holdfast.recall.ranking.hits import estimate_tokens
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
 from holdfast.sources.claude_code.files import AGENT
 from holdfast.store.protocol import Reader

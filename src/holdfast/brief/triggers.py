@@ -12,11 +12,11 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
+from holdfast.brief.decision_versions import latest_versions
 from holdfast.brief.frame import Brief, format_day, origin_label, wrap_brief
 from holdfast.brief.work_items import (
     WorkItem,
     WorkItems,
-    latest_versions,
     normalise_path,
     select_quotes,
 )

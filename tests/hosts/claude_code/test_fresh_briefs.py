@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import venv
+from ast import literal_eval
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -219,3 +220,30 @@ def test_the_command_shows_the_brief_with_the_memory_file_as_it_is_now(here: Pro
         (known,) = memory.reader.banks.all()
         told = memory.briefs.session_brief(known.id).text
     assert "Zustand" in told and "Signals" not in told
+
+
+# Each takes a first prompt some milliseconds to import.
+_SLOW_MODULES = frozenset(
+    "dataclasses email inspect ipaddress logging pathlib subprocess threading urllib.parse "
+    "holdfast.refine.facts.amendments holdfast.store.sqlite.store".split()
+)
+
+
+def test_a_prompt_about_nothing_known_loads_no_module_that_it_does_not_need(here: Project) -> None:
+    home = str(here.settings.home)
+    with here.open() as memory:
+        bank = memory.reader.banks.all()[0].id
+    code = (
+        "import sys; from holdfast.app.briefs.hook_briefs import goal_brief_by_words\n"
+        "told = goal_brief_by_words(*sys.argv[1:])\n"
+        "print([told['text'], *sys.modules])"
+    )
+    prompt = "Please translate the greeting on the landing page into Danish"
+    done = subprocess.run(
+        [here.with_package, "-I", "-c", code, home, bank, prompt],
+        capture_output=True,
+        check=True,
+        timeout=60,
+    )
+    text, *modules = literal_eval(done.stdout.decode())
+    assert not text and not _SLOW_MODULES & set(modules)

@@ -131,7 +131,7 @@ def test_each_version_is_migrated_from_the_one_before(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with closing(SqliteStore(path)) as store, store.transaction():
         store.banks.add(Bank("b", "b", NOON))
-    folder = shutil.copytree(MIGRATIONS, tmp_path / "migrations")
+    folder = shutil.copytree(Path(MIGRATIONS), tmp_path / "migrations")
     (folder / f"{VERSION + 1:03}_colours.sql").write_text(
         "ALTER TABLE bank ADD COLUMN colour TEXT NOT NULL DEFAULT 'blue';"
     )
@@ -148,7 +148,7 @@ def test_passages_of_an_older_version_are_found_at_once_and_by_their_parts_after
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "memory.db"
-    before = [step for step in read_migrations(MIGRATIONS) if step.name < "005"]
+    before = [step for step in read_migrations(Path(MIGRATIONS)) if step.name < "005"]
     SqliteStore(path, before).close()
     with closing(sqlite3.connect(path)) as raw, raw:
         raw.execute(
@@ -200,7 +200,7 @@ def test_a_kill_during_an_upgrade_leaves_a_memory_that_the_next_one_completes(
     with closing(sqlite3.connect(path)) as raw, raw:
         names = "id, name, created, background, skepticism, literalism, empathy"
         raw.executemany(f"INSERT INTO bank ({names}) VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
-    folder = shutil.copytree(MIGRATIONS, tmp_path / "migrations")
+    folder = shutil.copytree(Path(MIGRATIONS), tmp_path / "migrations")
     for number in range(VERSION + 1, VERSION + 9):
         (folder / f"{number:03}_more.sql").write_text(
             f"ALTER TABLE bank ADD COLUMN more{number} TEXT NOT NULL DEFAULT '';"
@@ -386,7 +386,7 @@ def test_a_memory_being_created_by_another_process_reads_as_empty(tmp_path: Path
         assert store.banks.all() == []
 
 
-@pytest.mark.parametrize("folder", [MIGRATIONS, POSTGRES_MIGRATIONS])
+@pytest.mark.parametrize("folder", [Path(MIGRATIONS), POSTGRES_MIGRATIONS])
 def test_the_schema_says_for_each_table_whether_it_is_canonical_or_derived(folder: Path) -> None:
     script = "\n".join(step.script for step in read_migrations(folder))
     create = r'CREATE (?:VIRTUAL )?TABLE "?(\w+)'

@@ -57,9 +57,8 @@ class Briefs:
         return self._search.load_model() if self._context.store.vectors.models() else None
 
     def _goal(self, id: str, prompt: str, quickly: bool) -> Brief:
-        store, rules = self._context.store, self._rules(id)
         meaning = None if quickly else self.load_model()
-        return goal_brief(store, id, prompt, meaning, rules)
+        return goal_brief(self._context.store, id, prompt, meaning, lambda: self._rules(id))
 
     def prepare(self) -> None:
         """Write what hooks tell the next sessions, if hooks are installed here. The worker does it

@@ -10,25 +10,25 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast.brief.goal_brief import goal_brief
 from holdfast.refine.rules.rule_roots import memory_file_stamps
 from holdfast.sources.rule_locations import file_stamp
-from holdfast.store.sqlite.store import SqliteStore
+from holdfast.store.sqlite.hook_reader import HookReader
 
 if TYPE_CHECKING:
     from holdfast.brief.frame import Brief
     from holdfast.model.knowledge import Rule
     from holdfast.settings import Settings
-    from holdfast.store.protocol import Store
+    from holdfast.store.protocol import Reader, Store
 
 
 def goal_brief_by_words(home: str, bank: str, prompt: str) -> dict[str, object]:
     """The brief for a prompt, in the format that the socket replies with."""
     with _open_store(home) as store:
-        return _reply(goal_brief(store, bank, prompt, rules=_changed_rules(store, home, bank)))
+        brief = goal_brief(store, bank, prompt, rules=lambda: _changed_rules(store, home, bank))
+        return _reply(brief)
 
 
 def session_brief_now(home: str, bank: str) -> dict[str, object]:
@@ -48,7 +48,7 @@ def _reply(brief: Brief) -> dict[str, object]:
     return {"v": 1, "id": brief.id, "text": brief.text, "records": list(brief.records)}
 
 
-def _changed_rules(store: Store, home: str, bank: str) -> Sequence[Rule] | None:
+def _changed_rules(store: Reader, home: str, bank: str) -> Sequence[Rule] | None:
     """The rules of a bank's files, if its memory file is not as it was last read; else None. It is
     the only one that briefs quote."""
     stamps = memory_file_stamps(store, bank)
@@ -62,11 +62,9 @@ def _changed_rules(store: Store, home: str, bank: str) -> Sequence[Rule] | None:
 
 
 @contextmanager
-def _open_store(home: str) -> Generator[Store]:
-    path = Path(os.path.abspath(home)) / "memory.db"  # noqa: PTH100
-    store = (
-        SqliteStore(path, create=False, as_it_is=True) if path.exists() else _open_on_server(home)
-    )
+def _open_store(home: str) -> Generator[HookReader | Store]:
+    path = os.path.join(os.path.abspath(home), "memory.db")  # noqa: PTH100, PTH118
+    store = HookReader(path) if os.path.exists(path) else _open_on_server(home)  # noqa: PTH110
     try:
         yield store
     finally:

@@ -5,12 +5,14 @@ words takes in all, so nothing here imports them."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from holdfast.model.query import Layer, Passage
 from holdfast.recall.core.candidates import PassageKey
-from holdfast.recall.core.parallel import RetrieverResult
 from holdfast.store.protocol import Reader
+
+if TYPE_CHECKING:
+    from holdfast.recall.core.parallel import RetrieverResult
 
 
 class SemanticSearch(Protocol):

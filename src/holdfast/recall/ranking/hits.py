@@ -16,6 +16,7 @@ from holdfast.model.team import SharedRecord
 from holdfast.model.trust import ENDED_STATUSES, Status
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.core.candidates import Candidate
+from holdfast.recall.core.correction_notes import correction_of_evidence, own_correction
 from holdfast.recall.core.evidence_turns import stating_turn
 from holdfast.recall.ranking.status import mark_ended, supersession_of
 from holdfast.store.across_tables.lookup import Record
@@ -87,32 +88,11 @@ def agent_label(session: Session | None) -> str:
     return session.agent if session is not None and session.agent not in _UNLABELLED_AGENTS else ""
 
 
-def correction_note(reader: Reader, bank: str, kind: str, id: str) -> str:
-    """Who corrected a record and when, as "by NAME on DATE"; "" if nobody did. A fact counts as
-    corrected if its evidence was."""
-    for record in reader.records.find(bank, "fact", id, 1) if kind == "fact" else ():
-        if isinstance(record, Fact) and (note := _correction_of_evidence(reader, bank, record)):
-            return note
-    return _own_correction(reader, bank, kind, id)
-
-
 def _correction_of(reader: Reader, passage: Passage, record: Record | None) -> str:
     """`correction_note` of the record of a passage, which was read already."""
     bank = passage.bank
-    note = _correction_of_evidence(reader, bank, record) if isinstance(record, Fact) else ""
-    return note or _own_correction(reader, bank, passage.kind, passage.id)
-
-
-def _correction_of_evidence(reader: Reader, bank: str, fact: Fact) -> str:
-    for name in map(parse_uri, fact.evidence):
-        if name and name.kind != "fact" and (note := correction_note(reader, bank, *name)):
-            return note
-    return ""
-
-
-def _own_correction(reader: Reader, bank: str, kind: str, id: str) -> str:
-    known = reader.curation.state(bank, kind, id)
-    return f"by {known.who} on {known.time[:10]}" if known is not None and known.text else ""
+    note = correction_of_evidence(reader, bank, record) if isinstance(record, Fact) else ""
+    return note or own_correction(reader, bank, passage.kind, passage.id)
 
 
 def _origin_notes(reader: Reader, record: Record | None) -> tuple[str, str]:

@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
 
 from holdfast.language import STOPWORDS, plain, stem
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.regex import regex
 
 _TOKEN = regex(r"[^\W_][\w.+#/@:-]*[\w+#/]|[^\W_]|[\w.-]+/")

@@ -14,9 +14,9 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
 
 from holdfast.language import STOPWORDS, plain, stem, words
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.refine.core.statement_similarity import GENERIC_STEMS, is_value, statement_features
 from holdfast.refine.facts.plain_statements import refers_back
 from holdfast.regex import regex

@@ -7,9 +7,9 @@ decisions count, and the words of a person or of a commit count more than those 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from holdfast.language import is_chatter, plain, sentences
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.refine.core.status_reports import reports_status
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
 from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS

@@ -9,9 +9,9 @@ holds in part (`changes_in_part`), and what an agent reports as changed (`report
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from holdfast.language import collapse_spaces, is_chatter, plain, sentences
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.refine.core.named_supersession import names_superseded, supersession_sentences
 from holdfast.refine.core.status_reports import reports_status
 from holdfast.refine.facts.typed_text import typed_text

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from holdfast.errors import NewerSchemaError, StoreError
 from holdfast.lazy_named_tuple import NamedTuple
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class Migration(NamedTuple):

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import threading
 import time
+from _thread import allocate_lock
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from holdfast.errors import (
     HoldfastError,
@@ -25,6 +24,10 @@ from holdfast.errors import (
 from holdfast.store.sql.connection import Row, TableSize, number_too_large
 from holdfast.store.sql.database import Database
 from holdfast.store.sql.dialect import SQLITE
+
+if TYPE_CHECKING:
+    from _thread import LockType
+    from pathlib import Path
 
 # OverflowError: a number that has more than 64 bits.
 _FAILED = (sqlite3.DatabaseError, OverflowError)
@@ -142,7 +145,7 @@ def tighten(path: Path) -> None:
 
 
 @contextmanager
-def translated(path: Path) -> Generator[None]:
+def translated(path: Path | str) -> Generator[None]:
     """Raise SQLite's errors as ours."""
     try:
         yield
@@ -155,7 +158,7 @@ class SqliteConnection:
 
     dialect = SQLITE
 
-    def __init__(self, raw: sqlite3.Connection, path: Path) -> None:
+    def __init__(self, raw: sqlite3.Connection, path: Path | str) -> None:
         self.raw = raw
         self._path = path
 
@@ -196,7 +199,7 @@ class ChangeNumber:
     connections of this process share. SQLite counts for each connection by itself: what one has
     counted says nothing about another, so a cache that several share would not see a write."""
 
-    _lock: ClassVar[threading.Lock] = threading.Lock()
+    _lock: ClassVar[LockType] = allocate_lock()
     _count: ClassVar[int] = 0
     _latest: ClassVar[dict[Path, int]] = {}
 
@@ -235,11 +238,11 @@ def _code(error: sqlite3.Error) -> int:
     return int(getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)) & 0xFF
 
 
-def _our_error(error: sqlite3.DatabaseError | OverflowError, path: Path) -> HoldfastError:
+def _our_error(error: sqlite3.DatabaseError | OverflowError, path: Path | str) -> HoldfastError:
     return number_too_large() if isinstance(error, OverflowError) else store_error(error, path)
 
 
-def store_error(error: sqlite3.DatabaseError, path: Path) -> StoreError:
+def store_error(error: sqlite3.DatabaseError, path: Path | str) -> StoreError:
     """SQLite's error as one that a person can act on."""
     code = _code(error)
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
@@ -262,7 +265,7 @@ def store_error(error: sqlite3.DatabaseError, path: Path) -> StoreError:
     return StoreError(f"The memory at {path} failed: {error}.", "Run `holdfast status`.")
 
 
-def corrupt(path: Path, why: str) -> StoreCorruptError:
+def corrupt(path: Path | str, why: str) -> StoreCorruptError:
     """The error for a file that is damaged or not ours."""
     return StoreCorruptError(
         f"{path} is damaged or not a Holdfast memory: {why}.",

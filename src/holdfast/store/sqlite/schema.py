@@ -25,22 +25,24 @@ the number.
 
 from __future__ import annotations
 
+import os
 import re
-from pathlib import Path
 
 from holdfast.regex import regex
 from holdfast.store.sql.migrations import Migration, read_migrations
 
 # The number of the last migration. A test compares it with the files.
 VERSION = 7
-MIGRATIONS = Path(__file__).with_name("migrations")
+MIGRATIONS = os.path.join(os.path.dirname(__file__), "migrations")  # noqa: PTH118, PTH120
 # A table with the comment that says "D.": all of its rows can be made again.
 _DERIVED_TABLE = regex(r'^-- D\. .*\n(?:--.*\n)*CREATE TABLE "?(\w+)', re.MULTILINE)
 
 
 def migrations() -> tuple[Migration, ...]:
     """The migrations of this program."""
-    return read_migrations(MIGRATIONS)
+    from pathlib import Path
+
+    return read_migrations(Path(MIGRATIONS))
 
 
 def derived_tables() -> frozenset[str]:

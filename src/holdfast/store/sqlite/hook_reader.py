@@ -1,0 +1,39 @@
+"""A memory in a file as a hook reads it, while a session waits.
+
+It is opened for reading, and refused if it is of another version; nothing else is checked, and
+`pathlib`, which takes as long to import as twenty modules of ours, is not needed.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from functools import partial
+
+from holdfast.errors import StoreError
+from holdfast.store.across_tables.parts import ReaderParts
+from holdfast.store.sql.database import Database
+from holdfast.store.sqlite.connection import SqliteConnection, table_sizes, translated
+from holdfast.store.sqlite.full_text import SqliteFullText
+from holdfast.store.sqlite.schema import VERSION
+
+
+class HookReader(ReaderParts):
+    """One file, opened for reading by one thread."""
+
+    def __init__(self, path: str) -> None:
+        """`path` is absolute. Raises a StoreError if there is no memory of this version."""
+        for character in "%?#":
+            path = path.replace(character, f"%{ord(character):02X}")
+        with translated(path):
+            self._raw = sqlite3.connect(f"file:{path}?mode=ro", uri=True, isolation_level=None)
+            if self._raw.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+                self._raw.close()
+                raise StoreError(f"The memory at {path} is of another version.")
+        database = Database(SqliteConnection(self._raw, path))
+        super().__init__(database, SqliteFullText(database), None, partial(table_sizes, database))
+
+    def generation(self) -> str:
+        return str(self._raw.execute("PRAGMA data_version").fetchone()[0])
+
+    def close(self) -> None:
+        self._raw.close()
