@@ -174,11 +174,75 @@ def test_what_a_summary_calls_unfinished_is_not_remembered(place: Place) -> None
     assert not remembered(f"{cause}; this is not yet fixed.")
 
 
+PLAN = "# Plan: Read every row once\n- Drop the wrapper."
+
+
 def test_a_plan_that_was_accepted_gives_its_title() -> None:
-    text = "# Plan: Read every row once\n- Drop the wrapper."
-    for ok, titles in ((True, ["Planned:\n\nRead every row once"]), (False, [])):
-        turn = said(Role.TOOL, "", 0, ToolCall("ExitPlanMode", action=text, ok=ok))
-        assert [u.text for u in find_utterances([turn])] == [text, *titles]
+    turn = said(Role.TOOL, "", 0, ToolCall("ExitPlanMode", action=PLAN, ok=True))
+    assert [u.text for u in find_utterances([turn])] == [PLAN, "Planned:\n\nRead every row once"]
+
+
+def test_nothing_is_read_of_a_plan_that_was_refused() -> None:
+    plan = ToolCall("ExitPlanMode", action=PLAN, ok=False, result="rejected by the user: keep it")
+    turns = [said(Role.TOOL, "", 0, plan), said(Role.USER, "Keep the wrapper of the importer", 1)]
+    assert not [u for u in find_utterances(turns) if u.place is Place.PLAN]
+
+
+def test_a_plan_that_ends_its_session_is_carried_out_in_the_next() -> None:
+    plan = ToolCall("ExitPlanMode", action=PLAN, ok=False, result="rejected by the user")
+    turns = [said(Role.USER, "Plan the importer", 0), said(Role.TOOL, "", 1, plan)]
+    assert PLAN in [u.text for u in find_utterances(turns)]
+
+
+@pytest.mark.parametrize(
+    ("plan", "kept"),
+    [
+        ("# Importer\n\nThe importer of the ledger reads every row of a tenant once.", True),
+        ("# Importer\n\n- The importer of the ledger reads every row of a tenant once.", False),
+        (
+            "# Importer\n\n- Store the ledger of a tenant in its own table rather than one file.",
+            True,
+        ),
+        ("# Importer\n\n## 2. Batches\n\nThe importer of the ledger gets a new argument.", False),
+        ("# Importer\n\n## Update the rows\n\nThe ledger of a tenant gets an argument.", False),
+    ],
+)
+def test_of_a_plan_what_is_decided_is_remembered_and_no_step(plan: str, kept: bool) -> None:
+    text = plan.rpartition("\n")[2].removeprefix("- ")
+    turns = [said(Role.TOOL, "", 0, ToolCall("ExitPlanMode", action=plan, ok=True))]
+    found = distil(turns, Context(), packaged_selector(), SelectionLimits(threshold=-100.0))
+    assert any(text.rstrip(".") in one.text for one in found) is kept
+
+
+def test_a_list_of_changes_is_one_matter() -> None:
+    changes = "".join(
+        f"\n**{name}.py**\n\n- Added the field `{name}_total` to the {name} of a tenant\n"
+        f"- The {name} of a tenant now shows its number of rows\n"
+        for name in ("ledger", "invoice", "account", "receipt")
+    )
+    turns = [said(Role.USER, "Show totals", 0), said(Role.ASSISTANT, f"Done.\n{changes}", 1)]
+    found = distil(turns, Context(), packaged_selector(), SelectionLimits(threshold=-100.0))
+    assert len([one for one in found if not one.is_person]) == LIMITS.changes
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Nested archives of a tenant — `process_archive` handles the nested ones — ✓",
+        "Build of the production bundle of the ledger — Success — PASS",
+        "8 files changed, 185 insertions(+), 8 deletions(-) in the ledger.",
+        "Waiting for the agent that reads the format of the ledger.",
+        "Based on the ledger, I can see that your project has most of the importer.",
+    ],
+)
+def test_what_was_ticked_off_or_is_only_told_on_the_way_says_nothing(text: str) -> None:
+    turns = [
+        said(Role.USER, "Look at the ledger", 0),
+        said(Role.ASSISTANT, text, 1),
+        said(Role.ASSISTANT, "The ledger of a tenant is read once by the importer.", 2),
+    ]
+    found = distil(turns, Context(), packaged_selector(), SelectionLimits(threshold=-100.0))
+    assert not any(text[:20] in one.text for one in found)
 
 
 @pytest.mark.parametrize(

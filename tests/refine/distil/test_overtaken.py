@@ -144,3 +144,58 @@ def test_what_a_person_said_is_not_overtaken() -> None:
     rule = "The importer must never write a row that has no tenant in its key."
     turns = asks(0, rule), says(1, "I read it."), edits(2, "importer.py"), says(3, DONE)
     assert is_remembered(rule, *turns)
+
+
+def notes(seq: int, path: str, lines: str) -> Turn:
+    return _turn(seq, Role.TOOL, "", ToolCall("Edit", path, action=lines, ok=True))
+
+
+def test_a_note_is_forgotten_once_its_line_was_taken_out_again() -> None:
+    note = "The importer of the ledger still reads rows one by one."
+    before = asks(0, "Note how it is"), notes(1, "CLAUDE.md", f"+- {note}"), says(2, DONE)
+    other = notes(3, "CLAUDE.md", "-- Something else about the ledger\n+- More about it")
+    gone = notes(3, "CLAUDE.md", f"-- {note}\n+- The importer reads rows in batches")
+    assert is_remembered(note, *before, other, says(4, DONE))
+    assert not is_remembered(note, *before, gone, says(4, DONE))
+
+
+def test_a_claim_gives_way_to_the_reason_that_is_found_for_the_same() -> None:
+    claim = "`extract_row` only returns `None` for the rows of a link in the ledger."
+    reason = "This never happens because `extract_row` gives `None` for folders alone."
+    turns = asks(0, "Why is it not covered?"), says(1, claim)
+    assert is_remembered(claim, *turns, says(2, DONE))
+    assert not is_remembered(claim, *turns, says(2, reason), says(3, DONE))
+
+
+def test_the_title_of_a_plan_is_forgotten_once_it_was_carried_out() -> None:
+    plan = ToolCall(
+        "ExitPlanMode", action="# Plan: Export invoices of closed accounts overnight", ok=True
+    )
+    turns = asks(0, "Plan it"), _turn(1, Role.TOOL, "", plan)
+    title = "Export invoices of closed accounts overnight"
+    assert is_remembered(title, *turns, says(2, DONE))
+    assert not is_remembered(title, *turns, edits(2, "importer.py"), says(3, DONE))
+
+
+@pytest.mark.parametrize(
+    ("prompt", "kept"),
+    [
+        ("Can you list the strengths of the importer of the ledger?", False),
+        ("What are the options for the importer of the ledger?", False),
+        ("Brainstorm what the importer of the ledger could do", False),
+        ("Explain the importer of the ledger", True),
+        ("Any idea why the importer of the ledger fails?", True),
+    ],
+)
+def test_what_is_listed_as_an_idea_is_not_remembered(prompt: str, kept: bool) -> None:
+    listed = "Batches keep the memory of the importer small for every tenant."
+    answer = says(1, f"- **Small**: {listed}\n- **Fast**: one round trip a batch of rows")
+    assert is_remembered(listed, asks(0, prompt), answer) is kept
+
+
+def test_what_was_looked_up_beside_a_list_of_ideas_is_remembered() -> None:
+    fact = "The importer of the ledger reads each row of a tenant in its own query."
+    read = _turn(1, Role.TOOL, "", ToolCall("Read", "importer.py", ok=True))
+    prompt = asks(0, "What are the options for the importer?")
+    assert is_remembered(fact, prompt, read, says(2, fact))
+    assert not is_remembered(fact, prompt, says(2, fact))

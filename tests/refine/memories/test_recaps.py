@@ -56,6 +56,12 @@ def test_a_restatement_without_any_phrase_is_the_recap() -> None:
     assert "10 minutes" not in found.whole
 
 
+def test_a_list_of_ideas_that_was_asked_for_is_no_recap() -> None:
+    asked = [*LIMIT[:-2], ("user", "72 then. What are the options, and their pros and cons?")]
+    assert find_recaps(talk([*LIMIT, ("user", "👍")]))
+    assert not find_recaps(talk([*asked, LIMIT[-1], ("user", "👍")]))
+
+
 def test_what_a_person_objects_to_is_no_recap() -> None:
     objection = ("user", "No, that is not it at all, the job must not send mails.")
     assert find_recaps(talk([*LIMIT, objection])) == []

@@ -67,6 +67,20 @@ _DONE = regex(
     r"live|published|committed|open|fixed|resolved)\b|\btests? pass|\bPR #?\d+|\bcommitted\b",
     re.IGNORECASE,
 )
+# What stands above the items of a list of changes: "Modified files", "CSS changes", "`parser.py`".
+_CHANGED_LEAD = regex(
+    r"\b(?:changes?|changed|modified|updates?) ?(?:\(|made|$)|"
+    r"\b(?:new|modified|changed|updated) files?\b|"
+    r"^\W*[\w./\\-]*\w\.[a-z]\w{0,4}\b",
+    re.IGNORECASE,
+)
+_NUMBER = regex(r"^\W*\d{1,2}[.)]\s+")
+# Why one thing is done and not another.
+REASONS = regex(
+    r"\b(?:instead of|rather than|so that|in order to|to (?:avoid|prevent|keep|ensure)|not just|"
+    r"decid\w+|decision|cho(?:se|sen|ice)|trade-?offs?|since|must|never|only)\b",
+    re.IGNORECASE,
+)
 # How a commit message or a plan says what it does.
 _DO = (
     r"^\W*(?:add|implement|create|update|remove|replace|rename|merge|fix|move|switch|refactor|write|"
@@ -78,7 +92,7 @@ _DOES = regex(_DO + r"s?\b", re.IGNORECASE)
 # "Adds" tells what was done, "Add" what to do.
 _ORDERS = regex(_DO + r"\b", re.IGNORECASE)
 # A name before what is done: "Change B: Rewrite the parser".
-_LABEL = regex(r"^\W*[\w .()/-]{2,40}[:—–] ")
+_LABEL = regex(r"^\W*[\w .()/`-]{2,40}[:—–] ")
 _CHOICE = regex(
     r"\b(?:decid\w*|decisions?|cho(?:se|sen)|(?:go|going|went|stick|sticking) with|agreed|opted|"
     r"settled on|by design|deliberate\w*|intentional\w*|prefer(?:red)? over)\b",
@@ -129,6 +143,19 @@ def claims_done(statement: Statement) -> bool:
     return _DONE.search(text) is not None or hypotheses.states_fix(text)
 
 
+def lists_change(statement: Statement) -> bool:
+    """Whether a statement is an item of a list of changes and gives no reason: "Added the field
+    `x`", or what stands below the name of a file or below what was done to it. The code shows it.
+    """
+    text = plain(statement.text)
+    if not statement.is_item or REASONS.search(text) or _EXPLAINS.search(text):
+        return False
+    if _DONE.search(text) or _DONE.match(_LABEL.sub("", text)):
+        return True
+    lead = _NUMBER.sub("", plain(statement.lead))
+    return _DONE.match(lead) is not None or _CHANGED_LEAD.search(lead) is not None
+
+
 def is_order(statement: Statement) -> bool:
     """Whether a statement tells somebody to do something: "Rewrite the parser"."""
     return _ORDERS.match(_LABEL.sub("", plain(statement.text))) is not None
@@ -169,7 +196,7 @@ def _by_agent(statement: Statement, guess: Kind) -> Kind:
     text = plain(statement.text)
     if _CAUSE.search(text) or _CAUSE_LEAD.search(statement.lead):
         return Kind.LESSON
-    if _DONE.search(text):
+    if _DONE.search(text) or _DONE.match(_LABEL.sub("", text)):
         return Kind.OUTCOME
     if _CHOICE.search(text):
         return Kind.DECISION

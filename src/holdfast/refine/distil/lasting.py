@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from holdfast.language import is_chatter, sentences
 from holdfast.refine.distil.features import Candidate, content_words
-from holdfast.refine.distil.kinds import is_left_open
+from holdfast.refine.distil.kinds import REASONS, is_left_open, is_order, names_cause_or_fix
 from holdfast.refine.distil.standalone import POINTS_BACK
 from holdfast.refine.distil.statements import Statement
-from holdfast.refine.distil.utterances import Place, Utterance
+from holdfast.refine.distil.utterances import PLANNED, Place, Utterance
 from holdfast.refine.facts.hypotheses import is_guess
 from holdfast.regex import regex
 
@@ -20,7 +20,8 @@ _DATA = ("{", "[", "<", "|", "$ ")
 _MIN_WORDS = 4
 # What an agent says of itself while it works, and what it takes for likely then.
 _NARRATES = regex(
-    r"\b(?:I['’](?:ll|m)|I (?:still |also |just |first |now )?(?:will|am|need|should|see|found)|"
+    r"\b(?:I['’](?:ll|m)|"
+    r"I (?:still |also |just |first |now |can )?(?:will|am|need|should|see|found)|"
     r"let me|let['’]s|likely|probably|perhaps|might|may (?:be|have|rely|need))\b|"
     r"^(?:wait|before I|before (?:\w+ing))\b",
     re.I,
@@ -48,7 +49,8 @@ _AT_WORK = regex(
     r"\bno (?:merge|rebase)\b.{0,20}\bin progress\b|\boutstanding work\b|"
     r"\b(?:worker|agent|session|job) is (?:still |now )?active\b|"
     r"\b(?:is|are) (?:already |still |now )?(?:handling|working on|online|standing by|waiting|"
-    r"in[_ ]progress|running|idle)\b|\bunblocked\b|\bstill working\b",
+    r"in[_ ]progress|running|idle)\b|\bunblocked\b|\bstill working\b|"
+    r"^\W*(?:waiting|continuing|proceeding|moving on)\b",
     re.I,
 )
 # The prompt of a program or an agent, which says what the reader is.
@@ -81,13 +83,20 @@ _VERDICT = regex(
 )
 # How to try out what is to be done, below its heading or as a step of a plan.
 _TRIAL_LEAD = regex(
-    r"^\W*(?:\d+[.)]\s*)?(?:verif\w*|validation|test(?:s|ing)?(?: plan| steps)?|"
-    r"how to (?:test|verify)|manual (?:test|check)\w*|(?:post-)?checks?)\W*$",
+    r"^\W*(?:\d+[.)]\s*)?(?:validation|test(?:s|ing)?(?: plan| steps)?|quality gates|"
+    r"how to (?:test|verify)|manual (?:test|check)\w*|(?:post-)?checks?)\W*$|"
+    r"^\W*(?:\d+[.)]\s*)?(?:\w+ ){0,3}verif(?:y|ying|ied|ication)\b",
     re.I,
 )
 _TRIES = regex(
     r"^\W*(?:optionally,? |then |finally,? |also )?(?:verify|check|confirm|re-?run|run|test|open|"
     r"start|click|navigate|go to)\b",
+    re.I,
+)
+_QUOTED = regex(r"[\"“][^\"”]*[\"”]|`[^`]*`")
+# The heading of a step: "2. Rewrite the parser", "Phase B: clean up".
+_NUMBERED = regex(
+    r"^\W*(?:(?:step|phase|part|task|change|file)\s+)?#?(?:\d{1,2}[a-z]?|[A-H])\s*[.):—–-]\s*\S",
     re.I,
 )
 # Places in a file, without a word on what is there.
@@ -98,6 +107,8 @@ _ABOUT_COMMITS = content_words(
     "fixed done committed commit amended pushed push branch main master origin remote successfully "
     "pre-commit hooks hook tests lint typecheck clean pass passed checks green ran everything"
 )
+# What a table or a list ticks off, or counts of a change.
+_TICKED = regex(r"(?:[✓✔✅☑]|\bPASS(?:ED)?\b)\W*$|^\W*\d+ files? changed\b")
 # What was checked, and no more: the next change may break it.
 _CHECKED = regex(
     r"^\W*(?:all |the |and )*(?:\d[\d,]* )?(?:[\w`/.-]+ ){0,3}(?:tests?|checks?|specs?|suites?|"
@@ -105,7 +116,7 @@ _CHECKED = regex(
     r"(?:is|are) (?:now )?green)\b[^.;:,]{0,20}\W*$",
     re.I,
 )
-_SAYS_NOTHING = (_LINES, _ANNOUNCES, _READS, _PART_OF_FINDING, _AT_WORK, _VERDICT)
+_SAYS_NOTHING = (_LINES, _ANNOUNCES, _READS, _PART_OF_FINDING, _AT_WORK, _VERDICT, _TICKED)
 # Written in the middle of a session: what they call open may be done at its end.
 _SNAPSHOTS = frozenset((Place.SUMMARY, Place.FIX))
 
@@ -142,7 +153,20 @@ def _is_step(statement: Statement, place: Place) -> bool:
         return True
     if _PRAISE_LEAD.match(statement.lead) or _TRIAL_LEAD.match(statement.lead):
         return True
-    return place is Place.PLAN and _TRIES.match(statement.text) is not None
+    if place is not Place.PLAN or statement.lead == PLANNED:
+        return False
+    return _TRIES.match(statement.text) is not None or _is_planned_step(statement)
+
+
+def _is_planned_step(statement: Statement) -> bool:
+    """Whether a statement of a plan is an item or a part of a step, and not why this is done and
+    nothing else: what came of it is told where it was done."""
+    text = _QUOTED.sub("", statement.text)
+    if names_cause_or_fix(text) or REASONS.search(text):
+        return False
+    if statement.is_item or _NUMBERED.match(statement.lead):
+        return True
+    return is_order(statement._replace(text=statement.lead))
 
 
 def _tells(statement: Statement, place: Place) -> bool:

@@ -4,7 +4,8 @@ What an agent says on its way is overtaken by its work: a problem that it descri
 it finds missing is added, what it proposes is done or left, what it calls open is closed, and who
 it reports to says that it still fails. The evidence is what happened later in the session: the
 files and names that were changed, the next prompt, and what was said of the same matter. What a
-person said is not judged, nor what was written to last: commit messages, notes, answers.
+person said is not judged, nor what was written to last: commit messages, answers, and notes whose
+lines stayed.
 """
 
 from __future__ import annotations
@@ -15,9 +16,17 @@ from collections.abc import Sequence
 from posixpath import basename
 from typing import NamedTuple
 
-from holdfast.language import code_names, content_stems, describes_failure, plain, sentences
+from holdfast.language import (
+    code_names,
+    collapse_spaces,
+    content_stems,
+    describes_failure,
+    plain,
+    sentences,
+)
 from holdfast.model.records import Role, ToolCall, Turn
 from holdfast.refine.core import signals
+from holdfast.refine.core.idea_requests import asks_for_ideas
 from holdfast.refine.core.problem_states import describes_gap, describes_problem
 from holdfast.refine.core.shell_changes import changed_files
 from holdfast.refine.distil.kinds import (
@@ -28,7 +37,7 @@ from holdfast.refine.distil.kinds import (
     names_cause_or_fix,
 )
 from holdfast.refine.distil.statements import Statement
-from holdfast.refine.distil.utterances import Place, Utterance
+from holdfast.refine.distil.utterances import PLANNED, Place, Utterance
 from holdfast.refine.facts import hypotheses
 from holdfast.regex import regex
 
@@ -51,7 +60,8 @@ class OvertakenLimits(NamedTuple):
 
 _LIMITS = OvertakenLimits()
 # Written to last, or the words of a person.
-_LASTING = frozenset((Place.COMMIT, Place.NOTE, Place.ANSWER, Place.TASK, Place.REFUSAL))
+_LASTING = frozenset((Place.COMMIT, Place.ANSWER, Place.TASK, Place.REFUSAL))
+_SAID = frozenset((Place.REPLY, Place.CLOSING))
 _CODE = regex(r"`([^`\s]+)`")
 _LINES = regex(r":[\d:,-]+$")
 _FILE = regex(r"[^*<>|]*[^/*<>|]\.[a-zA-Z]\w{0,7}")
@@ -110,6 +120,7 @@ class LaterWork:
         asked = [t for t in turns if t.role is Role.USER and t.tool is None]
         self._prompts = [turn for turn in asked if not signals.is_interruption(turn)]
         self._prompted_at = [turn.seq for turn in self._prompts]
+        self._called_at = [turn.seq for turn in turns if turn.tool is not None]
         self._replies = [t for t in turns if t.role is Role.ASSISTANT and t.tool is None and t.text]
         self._causes: dict[str, list[_Cause]] = {}
         self._stems: dict[str, frozenset[str]] = {}
@@ -118,23 +129,60 @@ class LaterWork:
         """Whether a statement was no longer true, or was never a result, when the session ended."""
         if utterance.is_person or utterance.place in _LASTING:
             return False
-        seq = utterance.turn.seq
-        if utterance.place is not Place.PLAN and self._is_refuted(statement, seq):
+        if utterance.place is Place.NOTE:
+            return self._is_removed(statement, utterance.turn)
+        if statement.lead == PLANNED:
+            # What came of a plan is told where it was carried out.
+            return bisect_right(self._changed_at, utterance.turn.seq) < len(self._changes)
+        return self._was_no_result(statement, utterance) or self._is_over(statement, utterance)
+
+    def _was_no_result(self, statement: Statement, utterance: Utterance) -> bool:
+        """Whether a statement was one of many ideas, or the next prompt says that it is not so."""
+        if self._is_one_of_ideas(statement, utterance):
             return True
+        is_plan = utterance.place is Place.PLAN
+        return not is_plan and self._is_refuted(statement, utterance.turn.seq)
+
+    def _is_over(self, statement: Statement, utterance: Utterance) -> bool:
+        """Whether work went on after a statement and ended what it says, or did it."""
+        seq = utterance.turn.seq
         if is_left_open(statement) or _PROGRESS.search(_QUOTED.sub("", statement.text)):
             return self._goes_on(statement, seq)
         if self._is_order_of_the_moment(statement, utterance):
             return True
         if claims_done(statement) and not _WOULD_FIX.search(statement.text):
             return False
+        if self._is_explained_later(statement, utterance):
+            return True
         if explains(statement):
-            return self._is_explained_later(statement, utterance)
+            return False
         if is_order(statement) and not _PROPOSES.match(statement.lead):
             return False
         if utterance.place is not Place.PLAN and _proposes(statement):
             return self._next_prompt(seq) is not None or self._is_changed(statement, seq)
         text = statement.text
         return (describes_problem(text) or describes_gap(text)) and self._is_changed(statement, seq)
+
+    def _is_removed(self, statement: Statement, written: Turn) -> bool:
+        """Whether a later change of the file took the lines of a note out again."""
+        file = basename(written.tool.target).lower() if written.tool else ""
+        later = self._changes[bisect_right(self._changed_at, written.seq) :]
+        text = collapse_spaces(statement.text)
+        return any(file in change.files and text in _removed(change) for change in later)
+
+    def _is_one_of_ideas(self, statement: Statement, utterance: Utterance) -> bool:
+        """Whether an agent only lists what it was asked to think of. What it says beside its list
+        is more if it looked something up for that."""
+        seq = utterance.turn.seq
+        asked = bisect_right(self._prompted_at, seq) - 1
+        if utterance.place not in _SAID or asked < 0:
+            return False
+        prompt = self._prompts[asked]
+        if not asks_for_ideas(prompt.text) or self._changes_in_exchange(prompt.seq):
+            return False
+        first = bisect_right(self._called_at, prompt.seq)
+        looked_up = first < len(self._called_at) and self._called_at[first] < seq
+        return statement.is_item or not looked_up
 
     def _next_prompt(self, seq: int) -> Turn | None:
         number = bisect_right(self._prompted_at, seq)
@@ -157,13 +205,18 @@ class LaterWork:
         return is_step and self._changes_in_exchange(utterance.turn.seq)
 
     def _is_explained_later(self, statement: Statement, utterance: Utterance) -> bool:
-        """Whether a cause that was named on the way is named again at the end of the exchange."""
+        """Whether a cause that was named on the way is named again before the exchange ends, or
+        why something is so that was only claimed."""
         if utterance.place is not Place.REPLY:
             return False
         end = self._end_of_exchange(utterance.turn.seq)
         later = (t for t in self._replies if utterance.turn.seq < t.seq < end)
         told = _Cause.of(statement.text)
-        return any(told.is_told_in(other) for turn in later for other in self._causes_in(turn))
+        causes = (other for turn in later for other in self._causes_in(turn))
+        if explains(statement):
+            return any(told.is_told_in(other) for other in causes)
+        names = {name for name in told.names if name[0].isalpha()}
+        return bool(names) and any(names <= other.names for other in causes)
 
     def _causes_in(self, turn: Turn) -> list[_Cause]:
         """The causes and fixes that a reply names."""
@@ -226,6 +279,12 @@ def _change_of(turn: Turn) -> _Change | None:
 
 def _changed_lines(tool: ToolCall) -> str:
     return tool.action if tool.name in signals.EDIT_TOOLS else ""
+
+
+def _removed(change: _Change) -> str:
+    """The lines that a change took out, as one."""
+    lines = (line[1:] for line in change.lines.split("\n") if line.startswith("-"))
+    return collapse_spaces(" ".join(lines))
 
 
 def _names(text: str) -> tuple[frozenset[str], frozenset[str]]:

@@ -70,12 +70,34 @@ def find_utterances(turns: Sequence[Turn], whole: Sequence[Turn] = ()) -> list[U
     turns = [turn for turn in turns if turn.trust is not Trust.EXTERNAL]
     whole = whole or turns
     read = {turn.id for turn in turns}
-    found = [u for turn in turns for u in _of_turn(turn)]
+    refused = _refused_plans(whole)
+    said = (u for turn in turns for u in _of_turn(turn))
+    found = [u for u in said if u.place is not Place.PLAN or u.turn.id not in refused]
     tasks = (task for task in find_open_tasks(whole) if task.turn.id in read)
     found += [Utterance(task.turn, task.text, Place.TASK, False) for task in tasks]
     found += (pending for pending in _pending_tasks(whole) if pending.turn.id in read)
     found.sort(key=lambda utterance: utterance.turn.seq)
     return list(_with_closings(_with_corrections(found, turns)))
+
+
+def is_accepted_plan(turn: Turn) -> bool:
+    """Whether a prompt is a plan of the session before, to be carried out."""
+    return turn.role is Role.USER and _ACCEPTED_PLAN.match(turn.text) is not None
+
+
+def _refused_plans(turns: Sequence[Turn]) -> set[str]:
+    """The turns whose plan was refused. One that ends its session was not: Claude Code refuses it
+    there to carry it out in a new session."""
+    said = [turn for turn in turns if not signals.is_interruption(turn)]
+    refused = {
+        turn.id
+        for turn in said
+        if turn.tool is not None and turn.tool.name in _PLAN_TOOLS and turn.tool.ok is False
+    }
+    last = said[-1] if said else None
+    if last is not None and last.tool is not None and not last.tool.result.startswith(_REFUSED):
+        refused.discard(last.id)
+    return refused
 
 
 def _of_turn(turn: Turn) -> Iterator[Utterance]:
@@ -106,7 +128,7 @@ def _of_plan(plan: str) -> Iterator[str]:
 
 def _of_call(tool: ToolCall) -> Iterator[tuple[str, Place, bool]]:
     if tool.name in _PLAN_TOOLS:
-        for text in [tool.action] if tool.ok is False else _of_plan(tool.action):
+        for text in _of_plan(tool.action):
             yield text, Place.PLAN, False
     elif tool.name == "AskUserQuestion":
         for question, answer in _ANSWERED.findall(tool.result):
