@@ -129,6 +129,52 @@ def test_what_was_done_does_not_end_like_the_question_that_asked_for_it(tmp_path
         assert "Added tests for the new tide table check in tests/test_tides.py" in done.what
 
 
+CHANGES = "\n\n- Added the field `slack` to `TideTable`\n- Updated the mock of the tide gauge"
+
+
+@pytest.mark.parametrize(
+    ("request_", "reply", "done"),
+    [
+        ("Show slack water", f"I've added slack water to the tide table.{CHANGES}", "Added slack"),
+        ("Add slack water to the tide table", f"Changes made:{CHANGES}", "Added slack water"),
+        (
+            "Implement the following plan:\n\n# Plan: Slack water in the tide table\n\n- Add it",
+            f"Changes made:{CHANGES}",
+            "Carried out the plan “Slack water in the tide table”",
+        ),
+        ("The tide table of slack water", f"Changes made:{CHANGES}", "Added the field `slack`"),
+    ],
+)
+def test_what_was_done_is_told_as_a_whole_before_an_item_of_it(
+    request_: str, reply: str, done: str, tmp_path: Path
+) -> None:
+    script = session_on_day(1)
+    script.user(request_)
+    edit(script, "src/almanac.py")
+    script.assistant(reply)
+    with open_dated_memory(tmp_path) as memory:
+        ingest_and_update(memory, script)
+        outcomes = [one.what for one in all_retained(memory) if one.kind is Kind.OUTCOME]
+        assert any(what.startswith(done) for what in outcomes), outcomes
+
+
+@pytest.mark.parametrize(("file", "verb"), [("src/tides.py", "Changed"), ("x.py", "Began to")])
+def test_work_that_a_later_request_finished_is_no_longer_begun(
+    file: str, verb: str, tmp_path: Path
+) -> None:
+    script = session_on_day(1)
+    script.user("Change the tide table to look up the harbour of the current branch")
+    edit(script, "src/tides.py")
+    script.user("[Request interrupted by user]")
+    script.user("Go on, and show the name of the harbour")
+    edit(script, file)
+    script.assistant("Here you are, the name of the harbour is shown.")
+    with open_dated_memory(tmp_path) as memory:
+        ingest_and_update(memory, script)
+        whats = [one.what for one in all_retained(memory) if one.kind is Kind.OUTCOME]
+        assert any(what.lower().startswith(verb.lower()) for what in whats), whats
+
+
 def test_an_error_and_what_ended_it_is_an_observation(tmp_path: Path) -> None:
     script = session_on_day(1)
     script.user("Make the build of the ketch pass again, please.")

@@ -35,7 +35,7 @@ from holdfast.sources.claude_code.files import AGENT
 from holdfast.store.protocol import Writer
 
 NAME = "retain"
-VERSION = 17
+VERSION = 18
 # Added to the version where statements got a second look by vectors: a bank whose settings turn
 # vectors on or off is made again.
 BY_VECTORS = 1000
@@ -130,7 +130,7 @@ def _read_session(
     said_in: list[tuple[Exchange, list[Turn]]] = []
     recaps: list[MemoryOccurrence] = []
     whole = writer.turns.summaries(session.bank, session.id)
-    for exchange in exchanges:
+    for number, exchange in enumerate(exchanges, 1):
         turns = writer.turns.of_session(
             session.bank, session.id, exchange.first_seq, exchange.last_seq
         )
@@ -148,7 +148,7 @@ def _read_session(
         if by_model is not None:
             found += by_model
         elif said:
-            found += retain_exchange(exchange, said)
+            found += retain_exchange(exchange, said, exchanges[number:])
             floor += retain_stated(exchange, said, by_person)
             said_in.append((exchange, said))
         stances += turn_stances(turns) if by_person else []

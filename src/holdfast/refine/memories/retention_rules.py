@@ -24,6 +24,8 @@ from holdfast.refine.core import signals
 from holdfast.refine.core.commands import Command, find_error, is_missing_dependency, parse_command
 from holdfast.refine.core.passages import date_words, split_identifiers
 from holdfast.refine.core.shell_changes import changed_files
+from holdfast.refine.distil.statements import blocks
+from holdfast.refine.distil.utterances import is_accepted_plan
 from holdfast.refine.facts.directives import is_directive
 from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS
 from holdfast.refine.memories.matters import matter_of, values_of
@@ -102,11 +104,15 @@ _PAST_TENSE = {
     "document": "Documented", "improve": "Improved", "tune": "Tuned", "optimize": "Optimized",
     "clean": "Cleaned", "drop": "Dropped", "configure": "Configured", "increase": "Increased",
 }  # fmt: skip
+_UNFINISHED = frozenset((Outcome.INTERRUPTED, Outcome.FAILED, Outcome.OPEN))
 _GENERATED = regex(r"(?:lock|\.lock|-lock\.\w+|\.sum|\.min\.\w+|\.snap|\.svg|\.map)$")
 
 
-def retain_exchange(exchange: Exchange, turns: Sequence[Turn]) -> list[MemoryOccurrence]:
-    """What tools prove in one exchange, to retain, the best first."""
+def retain_exchange(
+    exchange: Exchange, turns: Sequence[Turn], later: Sequence[Exchange] = ()
+) -> list[MemoryOccurrence]:
+    """What tools prove in one exchange, to retain, the best first. `later` are the exchanges of
+    the session after it."""
     commands = [
         (turn, command)
         for turn in turns
@@ -114,7 +120,7 @@ def retain_exchange(exchange: Exchange, turns: Sequence[Turn]) -> list[MemoryOcc
         if (command := parse_command(call)) is not None
     ]
     cause = _find_cause(exchange, turns)
-    found = _experience(exchange, turns, cause)
+    found = _experience(exchange, turns, cause, later)
     found += _errors(exchange, turns, {turn.id: command for turn, command in commands}, cause)
     is_fixed = exchange.type is ExchangeType.BUGFIX or _last_test_passed(turns)
     if cause and is_fixed and exchange.outcome is Outcome.DONE:
@@ -218,11 +224,14 @@ def _last_test_passed(turns: Sequence[Turn]) -> bool | None:
     return runs[-1].ok if runs else None
 
 
-def _experience(x: Exchange, turns: Sequence[Turn], cause: str) -> list[MemoryOccurrence]:
+def _experience(
+    x: Exchange, turns: Sequence[Turn], cause: str, later: Sequence[Exchange]
+) -> list[MemoryOccurrence]:
     """What was done: changes that tools prove, in the words of a commit or of the reply."""
     commits = [message for turn in turns if (message := signals.commit_message(turn))]
     changed = [path for path in x.files_modified if not is_outside_project(path)]
-    change = _describe_change(x, turns, commits) if changed or commits else ""
+    is_begun = x.outcome in _UNFINISHED and not _is_finished_in(later, changed)
+    change = _describe_change(x, turns, commits, is_begun) if changed or commits else ""
     if not change:
         return []
     if changed and not any(base_name(path) in change for path in changed):
@@ -244,13 +253,35 @@ def _experience(x: Exchange, turns: Sequence[Turn], cause: str) -> list[MemoryOc
     ]
 
 
-def _describe_change(x: Exchange, turns: Sequence[Turn], commits: Sequence[str]) -> str:
-    """What was changed, in the words of the last commit, of the reply or of a title that orders it;
-    "" if none of them says it."""
+def _is_finished_in(later: Sequence[Exchange], files: Sequence[str]) -> bool:
+    """Whether exchanges went on with the work on some files, and the last of them finished it."""
+    went_on = [x for x in later if not set(files).isdisjoint(x.files_modified)]
+    return bool(went_on) and went_on[-1].outcome not in _UNFINISHED
+
+
+def _describe_change(
+    x: Exchange, turns: Sequence[Turn], commits: Sequence[str], is_begun: bool
+) -> str:
+    """What was changed, in the words of the last commit, of the reply, of a title that orders it or
+    of an item of the reply, which tells only a part; "" if none of them says it. `is_begun`: it is
+    not finished."""
     if commits and len(commits[-1].split()) >= _LIMITS.min_commit_words:
         return f"Committed “{truncate(commits[-1], _LIMITS.max_commit_chars)}”"
     reply = next((t.text for t in reversed(turns) if t.role is Role.ASSISTANT and t.text), "")
-    for sentence in sentences(reply[: _LIMITS.max_reply_chars]):
+    said = blocks(reply[: _LIMITS.max_reply_chars])
+    whole = (sentence for block in said if not block.is_item for sentence in sentences(block.text))
+    parts = (sentence for block in said if block.is_item for sentence in sentences(block.text))
+    return (
+        _first_change(whole)
+        or _done_as_asked(x, turns, is_begun)
+        or _first_change(parts)
+        or _fixed_as_asked(x, turns)
+    )
+
+
+def _first_change(said: Iterable[str]) -> str:
+    """The first of some sentences that says what was changed; "" if none does."""
+    for sentence in said:
         match = _CHANGE_SENTENCE.match(sentence)
         text = sentence[match.start("verb") :] if match else ""
         if not match and _CHANGE_SENTENCE.match(plain(sentence)):
@@ -259,18 +290,28 @@ def _describe_change(x: Exchange, turns: Sequence[Turn], commits: Sequence[str])
         is_specific = len(stems(text)) >= _LIMITS.min_sentence_stems and not is_vague(text)
         if is_specific and not text.endswith((":", "…")):
             return truncate(capitalize(text), _LIMITS.max_sentence_chars)
+    return ""
+
+
+def _done_as_asked(x: Exchange, turns: Sequence[Turn], is_begun: bool) -> str:
+    """What the title of an exchange orders, or a plan that was accepted, as done or begun; "" if
+    it orders nothing."""
     # A title that asks for it ends in a question mark; what was done does not.
     first, _, rest = x.title.rstrip("?!. ").partition(" ")
-    past = _PAST_TENSE.get(first.lower().rstrip(":"))
-    if past and is_vague(f"{past} {rest}"):
+    verb = first.lower().rstrip(":")
+    past = _PAST_TENSE.get(verb)
+    if not past and is_accepted_plan(turns[0]) and is_informative_title(x.title):
+        return f"{'Began' if is_begun else 'Carried out'} the plan “{x.title}”"
+    if not past or is_vague(f"{past} {rest}") or len(rest.split()) < 2:
         return ""
-    if past and len(rest.split()) >= 2:
-        is_unfinished = x.outcome in (Outcome.INTERRUPTED, Outcome.FAILED, Outcome.OPEN)
-        verb = first.lower().rstrip(":")
-        return f"Began to {verb} {rest}" if is_unfinished else f"{past}{first[len(verb) :]} {rest}"
-    # A request is no result, unless it names a fault and the tests pass after it.
+    return f"Began to {verb} {rest}" if is_begun else f"{past}{first[len(verb) :]} {rest}"
+
+
+def _fixed_as_asked(x: Exchange, turns: Sequence[Turn]) -> str:
+    """A request is no result, unless it names a fault and the tests pass after it."""
+    is_order = x.title.partition(" ")[0].lower().rstrip(":") in _PAST_TENSE
     is_fixed = x.type is ExchangeType.BUGFIX and _last_test_passed(turns)
-    if not is_fixed or not is_informative_title(x.title):
+    if is_order or not is_fixed or not is_informative_title(x.title):
         return ""
     return f"Fixed “{truncate(x.title, _LIMITS.max_title_chars)}”"
 
