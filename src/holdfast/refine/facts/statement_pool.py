@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import NamedTuple
 
 from holdfast.language import sentences
@@ -126,12 +127,18 @@ class StatementPool:
         changes = claim.by_person and (says_change(claim.text) or says_change(around))
         adds = claim.by_person and bool(part_sentences(claim.text))
         later = Statement(claim.text, around, refers_back(claim.text), changes, adds)
+
+        @cache  # many say the same
+        def strength(earlier: str) -> float:
+            found = amendment_strength(later, earlier, self._weights)
+            return found if found and self._changes(claim, earlier, context) else 0.0
+
         scored = [
-            (amendment_strength(later, earlier.text, self._weights), earlier.time, earlier)
+            (strength(earlier.text), earlier.time, earlier)
             for earlier in self._near(later)
-            if earlier.session != claim.session and earlier.time < claim.time and is_open(earlier)
+            if earlier.session != claim.session and earlier.time < claim.time
+            if strength(earlier.text) and is_open(earlier)
         ]
-        scored = [s for s in scored if s[0] and self._changes(claim, s[2], context)]
         if not scored:
             return None
         earlier = max(scored, key=lambda s: (s[0], s[1], s[2].id))[2]
@@ -174,41 +181,41 @@ class StatementPool:
         ranked = sorted(counts, key=lambda id: (-counts[id], id))
         return [claims[id] for id in ranked[:_MOST_COMPARED]]
 
-    def _changes(self, claim: Claim, earlier: Claim, context: ExchangeContext) -> bool:
+    def _changes(self, claim: Claim, earlier: str, context: ExchangeContext) -> bool:
         """Whether a statement says what it changes of an earlier one on the same subject."""
         if not claim.by_person:
             return self._is_reported(claim, earlier, context)
         summary = sentences(context.summary)[:_SUMMARY_SENTENCES]
-        if any(gives_up(sentence, earlier.text) for sentence in summary):
+        if any(gives_up(sentence, earlier) for sentence in summary):
             return True
-        if moves(claim.text, earlier.text, self._weights):
+        if moves(claim.text, earlier, self._weights):
             return True
-        if names_the_change(claim.text, earlier.text) or refers_back(claim.text):
+        if names_the_change(claim.text, earlier) or refers_back(claim.text):
             return not self._repeats(claim, earlier)
-        if sets_other_measure(" ".join((claim.text, *summary)), earlier.text):
+        if sets_other_measure(" ".join((claim.text, *summary)), earlier):
             return True
-        if _is_bare(claim) and _answers(context.before, earlier.text):
-            return bool(new_values(context.summary, earlier.text))
+        if _is_bare(claim) and _answers(context.before, earlier):
+            return bool(new_values(context.summary, earlier))
         says_so = says_change(claim.text) or any(map(says_change, summary))
-        if says_so and covers(" ".join((claim.text, *summary)), earlier.text):
+        if says_so and covers(" ".join((claim.text, *summary)), earlier):
             return True
         return any(
-            says_enough_in_part(sentence, earlier.text, self._weights)
+            says_enough_in_part(sentence, earlier, self._weights)
             for sentence in part_sentences(claim.text)
         )
 
-    def _is_reported(self, claim: Claim, earlier: Claim, context: ExchangeContext) -> bool:
+    def _is_reported(self, claim: Claim, earlier: str, context: ExchangeContext) -> bool:
         """Whether an agent reports a change of an earlier statement that a person asked for."""
         asked = f"{context.asked} {context.before}"
-        is_asked_for = statement_words(asked).set & statement_words(earlier.text).set
+        is_asked_for = statement_words(asked).set & statement_words(earlier).set
         is_taken_back = hypotheses.disagrees(context.next)
-        is_sure = says_surely_what(own_strength(claim.text, earlier.text, self._weights))
-        is_named = gives_up(claim.text, earlier.text) or names_superseded(claim.text)
+        is_sure = says_surely_what(own_strength(claim.text, earlier, self._weights))
+        is_named = gives_up(claim.text, earlier) or names_superseded(claim.text)
         return bool(is_asked_for) and not is_taken_back and is_sure and is_named
 
-    def _repeats(self, claim: Claim, earlier: Claim) -> bool:
+    def _repeats(self, claim: Claim, earlier: str) -> bool:
         """Whether a statement only says an earlier one again."""
-        repeats = statement_words(earlier.text).set <= statement_words(claim.text).set
+        repeats = statement_words(earlier).set <= statement_words(claim.text).set
         return repeats and not says_surely(claim.text)
 
     def _shown(self, claim: Claim, earlier: Claim, context: ExchangeContext) -> Claim:
