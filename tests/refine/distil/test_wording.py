@@ -65,3 +65,19 @@ def test_what_points_at_a_sentence_that_is_not_there_is_left_out() -> None:
     assert worded(text, [own]) == []
     (told,) = worded(text, [own], Context("Clean up after a lock crash"))
     assert told.text == f"{own} (Clean up after a lock crash)"
+
+
+def test_the_files_that_a_person_names_before_are_what_they_call_it() -> None:
+    own = "I'd like to keep it the same two simple files."
+
+    def said(text: str) -> str:
+        turn = Turn("bank", "t1", "s", 1, "", Role.USER, Trust.USER, text)
+        (chosen,) = [one for one in find_statements(text) if one.text == own]
+        scored = [Scored(Candidate(0, chosen), 1.0, Kind.RULE)]
+        utterances = [Utterance(turn, text, Place.PROMPT, True)]
+        return word_statements(scored, utterances, NO_CONTEXT)[0].text
+
+    assert said(f"Can you review @page/view.css and @page/view.js? {own}") == (
+        f"{own} (page/view.css, page/view.js)"
+    )
+    assert said(f"Can you review the page that runs on Node.js? {own}") == own

@@ -79,6 +79,10 @@ def complete(statement: Statement, text: str, earlier: Iterable[str] = ()) -> Co
     split = split_blocks(text)
     number, first = _find(split, statement.position)
     block, parts = split[number]
+    if first + statement.length > len(parts):  # a whole list
+        return Completed(
+            statement.text, range(statement.position, statement.position + statement.length)
+        )
     start, end = _neighbours(parts, first, first + statement.length)
     said = collapse_spaces(" ".join(parts[start:end]))
     before = _above(split, number) if start == 0 else ""

@@ -9,6 +9,8 @@ from holdfast.model.knowledge import Kind
 from holdfast.model.records import Turn
 from holdfast.refine.distil.features import Candidate, find_candidates
 from holdfast.refine.distil.kinds import kind_of
+from holdfast.refine.distil.laid_down import LIMITS as FORM_LIMITS
+from holdfast.refine.distil.laid_down import lists_rules, worth_of_form
 from holdfast.refine.distil.lasting import may_last
 from holdfast.refine.distil.overtaken import LaterWork
 from holdfast.refine.distil.second_look import (
@@ -36,15 +38,42 @@ def distil(
     utterances = find_utterances(turns, whole)
     scored = selector.score(utterances, find_candidates(utterances))
     later = LaterWork(whole or turns)
+    formed = _by_form(scored, utterances)
     best = best_lasting(scored, utterances, later) if embed is not None else []
     if embed is not None and len(best) > SECOND_LOOK.few:
         limits = LIMITS_BY_VECTORS
-        lasting = look_again(selector.weights, best, utterances, embed)
+        missed = formed.keys() - {one.candidate for one in best}
+        best += (one for one in scored if one.candidate in missed)
+        near = look_again(selector.weights, best, utterances, embed)
+        # A rule is beside the matter of its session, so vectors do not tell against it.
+        lower = limits.threshold - LIMITS.threshold
+        lasting = [
+            two._replace(score=max(one.score + lower, two.score))
+            if one.candidate in formed
+            else two
+            for one, two in zip(best, near, strict=True)
+        ]
     else:
-        likely = (one for one in scored if one.score >= limits.threshold)
-        lasting = [one for one in likely if _holds(one.candidate, utterances, later)]
-    of_kinds = [one._replace(kind=_kind_of(one, utterances)) for one in lasting]
+        likely = (one.candidate for one in scored if one.score >= limits.threshold)
+        holding = {one for one in likely if _holds(one, utterances, later)} | formed.keys()
+        lasting = [one for one in scored if one.candidate in holding]
+    raised = (one._replace(score=one.score + formed.get(one.candidate, 0.0)) for one in lasting)
+    of_kinds = [one._replace(kind=_kind_of(one, utterances)) for one in raised]
     return word_statements(select(of_kinds, limits), utterances, context)
+
+
+def _by_form(scored: Sequence[Scored], utterances: Sequence[Utterance]) -> dict[Candidate, float]:
+    """What the form of statements adds to their scores. What binds needs no more words, and no more
+    sentences, unless these are worth it themselves."""
+    found: dict[Candidate, float] = {}
+    for candidate, score, *_ in scored:
+        statement = candidate.statement
+        if statement.length > 1 and not statement.is_item and score < LIMITS.threshold:
+            continue
+        worth = worth_of_form(statement, utterances[candidate.utterance])
+        if worth and (worth == FORM_LIMITS.binding or may_last(candidate, utterances)):
+            found[candidate] = worth
+    return found
 
 
 def best_lasting(
@@ -66,5 +95,7 @@ def _holds(candidate: Candidate, utterances: Sequence[Utterance], later: LaterWo
 
 
 def _kind_of(one: Scored, utterances: Sequence[Utterance]) -> Kind:
-    candidate = one.candidate
-    return kind_of(candidate.statement, utterances[candidate.utterance], one.kind)
+    statement, utterance = one.candidate.statement, utterances[one.candidate.utterance]
+    if lists_rules(statement, utterance):
+        return Kind.RULE
+    return kind_of(statement, utterance, one.kind)

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from holdfast.language import STOPWORDS, stem, words
-from holdfast.refine.distil.statements import Statement, find_statements
+from holdfast.refine.distil.statements import Statement, find_rules, find_statements
 from holdfast.refine.distil.utterances import Place, Utterance
 from holdfast.regex import regex
 
@@ -75,11 +75,14 @@ _stem = lru_cache(maxsize=50_000)(stem)
 
 
 def find_candidates(utterances: Sequence[Utterance]) -> list[Candidate]:
-    """The statements of all utterances, in order."""
+    """The statements of all utterances, in order; of people's, also each list of rules."""
     return [
         Candidate(number, statement)
         for number, utterance in enumerate(utterances)
-        for statement in find_statements(utterance.text)
+        for statement in (
+            *find_statements(utterance.text),
+            *(find_rules(utterance.text) if utterance.is_person else ()),
+        )
     ]
 
 

@@ -6,8 +6,10 @@ Code blocks are left out. A list item under "Root cause:" keeps that as its `lea
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import groupby
 from typing import NamedTuple
 
 from holdfast.language import BOLD, collapse_spaces, plain, sentences
@@ -38,6 +40,10 @@ _NAME = regex(r"^\*\*([^*]{3,}?)\*\*")
 _ROW = regex(r"^\s*\|(.*)\|\s*$")
 _RULER = regex(r"^[\s|:=_*#>~-]+$")
 _QUOTED = regex(r"^[ \t]*(?:>[ \t]+)+")
+# What stands above a list of what must hold.
+_RULES = regex(
+    r"\b(?:rules?|constraints?|requirements?|conditions?|principles?|guidelines?|criteria)\b", re.I
+)
 
 
 class Block(NamedTuple):
@@ -168,6 +174,24 @@ def find_statements(text: str) -> list[Statement]:
         position += len(parts)
         before = parts[-1]
     return found
+
+
+def find_rules(text: str) -> Iterator[Statement]:
+    """The lists of a few short items that a text introduces as rules ("The constraints are:"), each
+    as one statement."""
+    split = split_blocks(text)
+    count = sum(len(parts) for _, parts in split)
+    position = 0
+    for above, listed in groupby(split, key=lambda one: one[0].lead if one[0].is_item else ""):
+        found = list(listed)
+        length = sum(len(parts) for _, parts in found)
+        items = [block.text.rstrip(".;, ") for block, _ in found]
+        lead = (sentences(above) or [""])[-1].rstrip(": ") if above else ""
+        words = "; ".join(items)
+        is_short = all(len(one) <= LIMITS.max_lead_chars for one in (lead, *items))
+        if _RULES.search(lead) and is_short and len(words) <= LIMITS.max_joined_chars:
+            yield Statement(words, lead, "", True, True, position, length, count)
+        position += length
 
 
 @lru_cache(maxsize=64)

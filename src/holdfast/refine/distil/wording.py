@@ -3,6 +3,7 @@ what they are about."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -12,7 +13,9 @@ from holdfast.refine.distil.completion import Completed, complete
 from holdfast.refine.distil.features import content_words
 from holdfast.refine.distil.selector import Scored
 from holdfast.refine.distil.standalone import POINTS_BACK, standalone, with_context
+from holdfast.refine.distil.statements import Statement
 from holdfast.refine.distil.utterances import Utterance
+from holdfast.regex import regex
 
 # Digits of a score that are kept: more depend on the processor.
 _WORTH_DIGITS = 2
@@ -20,6 +23,10 @@ _WORTH_DIGITS = 2
 _EARLIER = 4
 # Messages on either side of a statement, by which is judged what it is about.
 _NEAR = 4
+# A person's "it" may be so many files that they named before.
+_MAX_FILES = 3
+_POINTS = regex(r"\b(?:it|its|them|they|these|those|this|that)\b", re.IGNORECASE)
+_FILE = regex(r"(?:@[\w-]+|\b[\w-]+/[\w-]+)(?:[/.-][\w-]+)*\.[a-z]\w{0,4}\b(?!\()")
 
 
 class Context(NamedTuple):
@@ -79,7 +86,7 @@ def _word(one: _Chosen, utterances: Sequence[Utterance], context: Context) -> Di
     number, statement = scored.candidate
     utterance = utterances[number]
     full = standalone(statement._replace(text=completed.text))
-    text = with_context(full, _subject(number, utterances, context))
+    text = with_context(full, _subject(number, statement, utterances, context))
     if text == full and POINTS_BACK.match(text):
         return None
     worth = round(scored.score, _WORTH_DIGITS)
@@ -87,12 +94,26 @@ def _word(one: _Chosen, utterances: Sequence[Utterance], context: Context) -> Di
     return Distilled(scored.kind, text, said, utterance.turn, utterance.is_person, worth)
 
 
-def _subject(number: int, utterances: Sequence[Utterance], context: Context) -> str:
+def _subject(
+    number: int, statement: Statement, utterances: Sequence[Utterance], context: Context
+) -> str:
     """What a statement is about: the request that it answers or else its session, if the messages
-    around it are about that, too, or else the file that its agent changed."""
+    around it are about that, too, or else the file that its agent changed, or the files that a
+    person named in the same message for what they call "it"."""
     near = utterances[max(0, number - _NEAR) : number + _NEAR + 1]
     told = content_words("\n".join(one.text for one in near))
     turn = utterances[number].turn.id
     asked = (context.requests.get(turn, ""), context.subject)
-    changed = "" if utterances[number].is_person else context.files.get(turn, "")
-    return next((subject for subject in asked if content_words(subject) & told), changed)
+    is_person = utterances[number].is_person
+    files = (
+        _named_files(statement, utterances[number]) if is_person else context.files.get(turn, "")
+    )
+    return next((subject for subject in asked if content_words(subject) & told), files)
+
+
+def _named_files(statement: Statement, utterance: Utterance) -> str:
+    """The files that a message names, for a statement that only points at them."""
+    if not _POINTS.search(statement.text) or _FILE.search(statement.text):
+        return ""
+    named = dict.fromkeys(one.lstrip("@") for one in _FILE.findall(utterance.text))
+    return ", ".join(list(named)[:_MAX_FILES])
