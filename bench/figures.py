@@ -140,12 +140,16 @@ def clock_of_call(call: Callable[[], object]) -> float:
 
 def cpu_of_process(pid: int, call: Callable[[], object]) -> float:
     """The processor time that another process takes while it answers a call."""
+    before = cpu_so_far(pid)
+    call()
+    return cpu_so_far(pid) - before
+
+
+def cpu_so_far(pid: int) -> float:
+    """The processor time of another process since its start."""
     # The clock of a process as clock_getcpuclockid(3) of Linux makes it: exact, where the ticks of
     # /proc are of ten milliseconds.
-    clock = (~pid << 3) | 2
-    before = time.clock_gettime(clock)
-    call()
-    return time.clock_gettime(clock) - before
+    return time.clock_gettime((~pid << 3) | 2)
 
 
 def _cpu(who: int) -> float:

@@ -4,12 +4,17 @@ its own, in a memory of 100,000 passages (made as in `scale`) and that session.
 Processor time of the server. The control of a search is the recall behind it, asked in this process
 in turn with the page, of the others a request that reads nothing. A session's page is asked for at
 its start and near its end. What a browser takes to show the page is not in these times.
+
+`python -m bench.pages first [HOME]`: the very first page of a fresh server, asked for as soon as
+that says where it is, by the clock and in processor time, and the processor time until it says so.
+Without a HOME, over some thousand passages (made as in `startup`).
 """
 
 from __future__ import annotations
 
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -21,8 +26,19 @@ from pathlib import Path
 
 from tests.support.transcripts import Script
 
-from bench.figures import Case, Figure, Subject, cpu_of_call, cpu_of_process, measure
+from bench.figures import (
+    Case,
+    Figure,
+    Subject,
+    clock_of_call,
+    count_rounds,
+    cpu_of_call,
+    cpu_of_process,
+    cpu_so_far,
+    measure,
+)
 from bench.scale import ONE, QUESTIONS, make_large, questions
+from bench.startup import make_home
 from holdfast.app.memory import Holdfast
 from holdfast.recall.core.plan import RecallPlan
 from holdfast.refine.ingest.read_plan import Input
@@ -31,6 +47,9 @@ from holdfast.settings import Settings
 REQUESTS = 1250
 SESSION = "66666666-0000-4000-8000-000000000001"
 ROUNDS = 15
+# Each is a server of its own.
+FIRST_ROUNDS = 10
+FIRST_PAGES = ("/", "/brief", "/graph", "/sessions")
 # 150 ms, which were the limit by the clock, in times of a request that reads nothing (1.1 ms).
 PAGE_LIMIT = 136
 Ask = Callable[[str], bytes]
@@ -93,6 +112,8 @@ def serving(home: Path) -> Generator[tuple[Ask, int]]:
     """A server over a memory, and a way to ask it."""
     command = [sys.executable, "-m", "holdfast", "browse", "--no-open", "--port", "0", "--json"]
     env = {**os.environ, "HOLDFAST_HOME": str(home)}
+    # As for everybody, modules and templates are compiled once.
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
     with subprocess.Popen(command, env=env, cwd=home, stdout=subprocess.PIPE) as process:
         try:
             told = ""
@@ -155,6 +176,32 @@ def _searches(ask: Ask, pid: int, reading: Holdfast) -> list[Figure]:
     )
 
 
+def first_pages(home: Path | None = None) -> list[str]:
+    """The first request to a fresh server, page by page; returns the lines of a report."""
+    with tempfile.TemporaryDirectory() as folder:
+        if home is None:
+            home = Path(folder) / "home"
+            home.mkdir(mode=0o700)
+            make_home(home)
+        return [_first_page(home, path) for path in FIRST_PAGES]
+
+
+def _first_page(home: Path, path: str) -> str:
+    taken: list[tuple[float, float, float]] = []
+    # The first server compiles what is not compiled yet.
+    for _ in range(count_rounds(FIRST_ROUNDS) + 1):
+        with serving(home) as (ask, pid):
+            start = cpu_so_far(pid)
+            clock = clock_of_call(lambda: ask(path))
+            taken.append((clock, cpu_so_far(pid) - start, start))
+    clock, processor, start = (statistics.median(of) * 1000 for of in zip(*taken[1:], strict=True))
+    return (
+        f"pages: {path} at once from a fresh server: {clock:.0f} ms by the clock, "
+        f"{processor:.0f} ms of processor; start {start:.0f} ms of processor; "
+        f"medians of {len(taken) - 1} servers"
+    )
+
+
 def _memory_of(pid: int, when: str) -> str:
     status = Path(f"/proc/{pid}/status").read_text()
     peak = next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1]
@@ -162,4 +209,5 @@ def _memory_of(pid: int, when: str) -> str:
 
 
 if __name__ == "__main__":
-    print("\n".join(run()))
+    lines = first_pages(*map(Path, sys.argv[2:])) if sys.argv[1:2] == ["first"] else run()
+    print("\n".join(lines))

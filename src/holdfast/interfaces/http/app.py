@@ -102,7 +102,9 @@ class WebApp:
         self.changes = ChangeFeed(pool)
         self.mcp_sessions = mcp_endpoint.make_sessions()
         self.metrics = Metrics()
-        self.guard = Guard(PageFormats(self._app()), keys, rules)
+        # Takes the principal as it was set before.
+        self.unguarded = PageFormats(self._app())
+        self.guard = Guard(self.unguarded, keys, rules)
 
     @property
     def research_runs(self) -> ResearchRuns:

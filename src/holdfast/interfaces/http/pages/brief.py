@@ -6,7 +6,7 @@ from __future__ import annotations
 from fastapi.responses import HTMLResponse
 
 from holdfast.app.memory import Holdfast
-from holdfast.app.views.brief_view import BriefCache, next_brief
+from holdfast.app.views.brief_view import next_brief
 from holdfast.interfaces.http.auth.permissions import CheckedRouter
 from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
 from holdfast.interfaces.ui.notes import NOTES
@@ -30,14 +30,6 @@ async def brief(request: PageRequestDep, bank: str = "", note: str = "") -> HTML
 
     shown = await request.pool.read(load)
     return request.render("brief.html", title="Brief", note=NOTES.get(note), **shown)
-
-
-def load_brief(memory: Holdfast, cache: BriefCache) -> None:
-    """Make the brief that this page begins with. The first one of a process takes a quarter of a
-    second of processor time, all others a hundredth."""
-    chosen = _latest(memory, memory.reader.banks.all())
-    if chosen is not None:
-        cache.get(memory, chosen.id)
 
 
 def _latest(memory: Holdfast, banks: list[Bank]) -> Bank | None:

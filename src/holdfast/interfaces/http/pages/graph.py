@@ -49,16 +49,11 @@ _MAX_OF_KIND: dict[LinkKind, int] = dict.fromkeys(
 )
 
 
-def _load_drawing() -> ModuleType:
+def load_drawing() -> ModuleType:
     """The module that draws. It imports NumPy, which only this page needs."""
     from holdfast.interfaces.ui import graph_view
 
     return graph_view
-
-
-def prepare_picture(memory: Holdfast) -> None:
-    """Draw the picture that this page begins with; it is remembered."""
-    _load_drawing().draw(_load(memory, "", ALL_BANKS, (), _HOPS)["found"])
 
 
 def _similar_records(memory: Holdfast, bank: str) -> NearestLookup:
@@ -78,7 +73,7 @@ async def graph(
 ) -> HTMLResponse:
     """Around a focus; without one, the foremost of all."""
     # It reckons with NumPy, which is loaded with the first picture.
-    drawing = await asyncio.to_thread(_load_drawing)
+    drawing = await asyncio.to_thread(load_drawing)
     kinds = tuple(one for one in kind if one in drawing.KINDS)
     focus = focus.strip()
 

@@ -21,13 +21,13 @@ from holdfast.interfaces.ui.plots import by_week
 
 _RECENT_QUESTIONS = 5
 # The header of a page that brings itself up to date; see `live.js`.
-_LIVE = "x-live"
+LIVE_HEADER = "x-live"
 
 
 async def home_view(request: PageRequest) -> Shown:
     """What the first page shows."""
     who, now, questions = principal(), utc_now(), request.questions
-    is_refresh = _LIVE in request.request.headers
+    is_refresh = LIVE_HEADER in request.request.headers
 
     def load(memory: Holdfast) -> Shown:
         since = note_visit(memory.settings.home, who.key, now, is_look=not is_refresh)

@@ -27,7 +27,7 @@ from holdfast.interfaces.http.auth.guard import GuardRules
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.interfaces.http.server.slow_clients import LoopbackProtocol
 from holdfast.interfaces.http.server.sockets import open_socket, start, uvicorn_config
-from holdfast.interfaces.http.server.warm_up import warm_up
+from holdfast.interfaces.http.server.warm_up import prepare_first_page, warm_up
 from holdfast.settings import Settings
 
 ADDRESS = "127.0.0.1"
@@ -96,9 +96,10 @@ def serve(settings: Settings, options: BrowseOptions, ready: Callable[[Address],
     async def run() -> None:
         serving = await start(server, *listening)
         if server.started:
+            first = await prepare_first_page(web)
             ready(address())
             warming = asyncio.create_task(warm_up(web))
-            serving.add_done_callback(lambda _: warming.cancel())
+            serving.add_done_callback(lambda _: (first.cancel(), warming.cancel()))
         while not serving.done():
             await asyncio.sleep(_IDLE_CHECK_S)
             if options.idle_s and time.monotonic() - web.guard.last_request > options.idle_s:

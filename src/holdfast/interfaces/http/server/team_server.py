@@ -33,7 +33,7 @@ from holdfast.interfaces.http.server.logs import Log
 from holdfast.interfaces.http.server.request_monitor import MonitorOptions, RequestMonitor
 from holdfast.interfaces.http.server.slow_clients import HeadTimeoutProtocol, RefusedConnections
 from holdfast.interfaces.http.server.sockets import open_socket, start, uvicorn_config
-from holdfast.interfaces.http.server.warm_up import warm_up
+from holdfast.interfaces.http.server.warm_up import prepare_first_page, warm_up
 from holdfast.settings import Settings
 from holdfast.version import __version__
 
@@ -175,11 +175,12 @@ async def serve(
                 asyncio.get_running_loop().add_signal_handler(number, end)
         serving = await start(server, listening)
         if server.started:
+            first = await prepare_first_page(web)
             url = _url(options, listening)
             log.write("started", url=url, version=__version__, workers=workers)
             ready(url)
             warming = asyncio.create_task(warm_up(web))
-            serving.add_done_callback(lambda _: warming.cancel())
+            serving.add_done_callback(lambda _: (first.cancel(), warming.cancel()))
         await serving
     finally:
         await _shut_down(pool, log)
@@ -207,11 +208,14 @@ class Readiness:
     async def problem(self) -> str:
         """Why the server cannot answer; "" if the memory can be read, and written as far as is
         known."""
+        # A database server whose disk is full may end, and would only be said not to answer.
+        if self._is_full():
+            return "disk full"
         try:
             await self._pool.read_as_owner(lambda memory: memory.reader.sessions.last_end())
         except HoldfastError:
             return "the memory cannot be used"
-        return "disk full" if self._is_full() else ""
+        return ""
 
     def _is_full(self) -> bool:
         if not self._settings.store:
