@@ -294,7 +294,7 @@ def test_answers_plans_and_refusals_are_said_too() -> None:
     assert found == [
         (Place.ANSWER, "Which store is used? PostgreSQL", True),
         (Place.PLAN, "# Plan\nMove the store to PostgreSQL.", False),
-        (Place.REFUSAL, "keep that folder", True),
+        (Place.REFUSAL, "keep that folder (`rm -r` was refused)", True),
     ]
 
 

@@ -1,4 +1,5 @@
-"""Recognises by its form what a person lays down: what must hold beyond the task at hand.
+"""Recognises by its form what a person lays down: what must hold beyond the task at hand. Why they
+refused what an agent was about to do is one, too.
 
 "The icons must be PNGs", "I don't want it to depend on my machine", "Do not add the full names".
 People say this in a few words, which are not like those of a careful reader, so the selector scores
@@ -106,7 +107,10 @@ def worth_of_form(statement: Statement, utterance: Utterance) -> float:
         return 0.0
     if lists_rules(statement, utterance):
         return LIMITS.binding
-    return max(map(_worth, sentences(statement.text)), default=0.0)
+    found = sentences(statement.text)
+    if utterance.place is Place.REFUSAL and any(map(_may_bind, found)):
+        return LIMITS.binding
+    return max(map(_worth, found), default=0.0)
 
 
 def lists_rules(statement: Statement, utterance: Utterance) -> bool:
@@ -117,15 +121,19 @@ def lists_rules(statement: Statement, utterance: Utterance) -> bool:
 
 def _worth(sentence: str) -> float:
     text = plain(sentence).strip()
-    if "?" in text or (_ASKS.match(text) and not _PROHIBITS.match(text)):
-        return 0.0
-    if len(text) > LIMITS.max_chars or is_for_the_moment(text):
-        return 0.0
-    if len(content_words(text)) < LIMITS.min_words:
+    if not _may_bind(text):
         return 0.0
     if _PROHIBITS.search(text) or _WISHES.search(text) or _binds(text):
         return LIMITS.binding
     return LIMITS.choice if _CHOOSES.search(text) else 0.0
+
+
+def _may_bind(text: str) -> bool:
+    """Whether a sentence is no question, not for the moment, and of neither few nor many words."""
+    if "?" in text or (_ASKS.match(text) and not _PROHIBITS.match(text)):
+        return False
+    has_words = len(content_words(text)) >= LIMITS.min_words and len(text) <= LIMITS.max_chars
+    return has_words and not is_for_the_moment(text)
 
 
 def _binds(text: str) -> bool:

@@ -18,6 +18,7 @@ from holdfast.model.trust import Trust
 from holdfast.refine.core import signals
 from holdfast.refine.core.written_messages import written_messages, written_note
 from holdfast.refine.distil.open_tasks import find_open_tasks
+from holdfast.refine.distil.people_replies import PLAN_TOOLS, answers, refusal
 from holdfast.refine.distil.summary_sections import Section, read_sections
 from holdfast.regex import regex
 
@@ -49,11 +50,8 @@ class Utterance(NamedTuple):
     is_person: bool
 
 
-_PLAN_TOOLS = frozenset(("ExitPlanMode", "exit_plan_mode"))
 # How Claude Code begins a session that carries out a plan of the one before: an agent wrote it.
 _ACCEPTED_PLAN = regex(r"\s*Implement the following plan:\s+(#.*)", re.DOTALL)
-_ANSWERED = regex(r"\"([^\"]{5,}?)\"=\"([^\"]+)\"")
-_REFUSED = "rejected by the user: "
 _MIN_CHARS = 8
 # A plan that is called "Implementation plan" has no title.
 _MIN_TITLE_WORDS = 3
@@ -92,10 +90,10 @@ def _refused_plans(turns: Sequence[Turn]) -> set[str]:
     refused = {
         turn.id
         for turn in said
-        if turn.tool is not None and turn.tool.name in _PLAN_TOOLS and turn.tool.ok is False
+        if turn.tool is not None and turn.tool.name in PLAN_TOOLS and turn.tool.ok is False
     }
     last = said[-1] if said else None
-    if last is not None and last.tool is not None and not last.tool.result.startswith(_REFUSED):
+    if last is not None and last.tool is not None and not refusal(last.tool):
         refused.discard(last.id)
     return refused
 
@@ -127,20 +125,20 @@ def _of_plan(plan: str) -> Iterator[str]:
 
 
 def _of_call(tool: ToolCall) -> Iterator[tuple[str, Place, bool]]:
-    if tool.name in _PLAN_TOOLS:
+    if tool.name in PLAN_TOOLS:
         for text in _of_plan(tool.action):
             yield text, Place.PLAN, False
     elif tool.name == "AskUserQuestion":
-        for question, answer in _ANSWERED.findall(tool.result):
-            yield f"{question} {answer}", Place.ANSWER, True
+        for answer in answers(tool):
+            yield answer, Place.ANSWER, True
     elif tool.name == "SendMessage":
         yield tool.action, Place.REPORT, False
     for message in written_messages(tool):
         yield message, Place.COMMIT, False
     if note := written_note(tool):
         yield note, Place.NOTE, False
-    if tool.result.startswith(_REFUSED):
-        yield tool.result.removeprefix(_REFUSED), Place.REFUSAL, True
+    if reason := refusal(tool):
+        yield reason, Place.REFUSAL, True
 
 
 def _pending_tasks(turns: Sequence[Turn]) -> Iterator[Utterance]:

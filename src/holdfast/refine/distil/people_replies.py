@@ -1,0 +1,51 @@
+"""What people said through a tool: the answer to a question that the agent put, and why they
+refused what it was about to do. Both are completed with what they reply to, without which "the
+second" or "use tabs" says nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from holdfast.language import collapse_spaces, headings, sentences, truncate
+from holdfast.model.records import ToolCall
+from holdfast.refine.core import signals
+from holdfast.refine.distil.statements import LIMITS
+from holdfast.regex import regex
+from holdfast.sources.claude_code.tools import MEANS, REFUSED
+
+PLAN_TOOLS = frozenset(("ExitPlanMode", "exit_plan_mode"))
+_ANSWERED = regex(r"\"([^\"]{5,}?)\"=\"([^\"]+)\"")
+# Of what was refused so much is named.
+_MAX_REFUSED_CHARS = 60
+
+
+def answers(tool: ToolCall) -> Iterator[str]:
+    """Each question that the agent put, with its answer and what the chosen option means. The
+    meaning is left out where all that is too much for one statement."""
+    for question, answer in _ANSWERED.findall(tool.result):
+        text = f"{question} {answer}"
+        yield text if len(text) <= LIMITS.max_joined_chars else text.partition(MEANS)[0]
+
+
+def refusal(tool: ToolCall) -> str:
+    """Why a person refused a tool, and which; "" without a reason, or where they only say to go
+    on."""
+    reason = collapse_spaces(tool.result.removeprefix(REFUSED).lstrip(":"))
+    if not tool.result.startswith(f"{REFUSED}: ") or signals.is_go_ahead(reason):
+        return ""
+    refused = _name(tool)
+    is_short = len(sentences(reason)) <= 1 and len(reason) < LIMITS.max_lead_chars
+    return f"{reason.rstrip('.!')} ({refused} was refused)" if is_short and refused else reason
+
+
+def _name(tool: ToolCall) -> str:
+    """What was refused, in a few words."""
+    if tool.name in PLAN_TOOLS:
+        title = next(iter(headings(tool.action)), "").removeprefix("Plan: ")
+        return f"the plan “{title}”" if title else "a plan"
+    if tool.name in signals.SHELL_TOOLS:
+        command = tool.action.strip().split("\n", 1)[0]
+        return f"`{truncate(command, _MAX_REFUSED_CHARS)}`" if command else ""
+    if tool.name in signals.EDIT_TOOLS and tool.target:
+        return f"a change of `{tool.target}`"
+    return ""
