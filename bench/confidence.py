@@ -5,12 +5,13 @@ another bank of the set, those of `bench/data/abstention` to small made-up banks
 what was asked for if one of its citations is, or is made of, a turn (or a session) that the set
 names as evidence; for the small banks, if it has the expected word. Thresholds are chosen on every
 other question of a set and on `tuning.json`; `python -m bench.confidence held_back` asks the rest,
-only to report. $HOLDFAST_BENCH_QUESTIONS questions of each set are asked (100 unless told; 0 for
-all).
+only to report. All questions are asked, or $HOLDFAST_BENCH_QUESTIONS of each set. Beside each share
+stands the lower end of its interval (Wilson, 90% to one side): few answers say little.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -19,7 +20,7 @@ from typing import NamedTuple
 
 from bench import small_banks
 from bench.corpus import data_folder, unpacked
-from bench.reranker import QUESTIONS, SETS
+from bench.reranker import SETS
 from holdfast.app.answers.ask import AskOptions, steps
 from holdfast.app.evaluation.engine import load_set
 from holdfast.app.evaluation.home import open_home
@@ -67,7 +68,7 @@ def ask_set(folder: Path, half: str) -> list[Asked]:
     """Every other question of a set, to its own bank and to the next one."""
     wanted = read_set(folder)
     banks = wanted.files.banks
-    count = int(os.environ.get("HOLDFAST_BENCH_QUESTIONS", QUESTIONS)) or None
+    count = int(os.environ.get("HOLDFAST_BENCH_QUESTIONS", "0")) or None
     questions = sample_evenly(wanted.questions[HALVES.index(half) :: 2], count)
     found: list[Asked] = []
     with open_home(load_settings(), folder, None) as memory:
@@ -111,10 +112,19 @@ def _is_evidence(memory: Holdfast, question: Question, bank: str, uri: str) -> b
     return any(turn.origin.ref in question.gold for turn in turns)
 
 
+def lower_end(right: int, of: int, z: float = 1.28) -> float:
+    """The lower end of the Wilson interval of a share."""
+    share, spread = right / of, z * z / of
+    middle = share + spread / 2
+    return (middle - z * math.sqrt(share * (1 - share) / of + spread / of / 4)) / (1 + spread)
+
+
 def _lines(label: str, asked: Sequence[Asked]) -> Iterator[str]:
     for level in (Confidence.HIGH, Confidence.MEDIUM, Confidence.LOW):
         right = [one.is_right for one in asked if one.confidence is level]
-        share = f"{sum(right) / len(right):.2f}" if right else "none"
+        share = "none"
+        if right:
+            share = f"{sum(right) / len(right):.2f} (from {lower_end(sum(right), len(right)):.2f})"
         wanted = f" (wanted {WANTED[level]:.2f})" if level in WANTED else ""
         yield f"confidence: {label}: {level.value}: {share} of {len(right)} contain it{wanted}"
 
