@@ -11,11 +11,16 @@ from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, Literal
 
+import orjson
+
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.sources.agent import LineLayout
 from holdfast.sources.fingerprint import stamp_of
 from holdfast.sources.lines import Openable
 from holdfast.sources.registry import agents
+
+# By so many characters words are recognised in a document.
+_SEARCHED_CHARS = 60
 
 
 class LaidOutSource(NamedTuple):
@@ -82,6 +87,23 @@ def source_stamp(path: Path, agent: str) -> str:
 def source_exists(path: str, agent: str) -> bool:
     """Whether a source still exists."""
     return bool(source_stamp(Path(path), agent)) if _layout(agent) else os.path.lexists(path)
+
+
+def line_on_disk(path: Path, agent: str, line: int, words: str, ref: str = "") -> int:
+    """The line of a file that says some words. `line` is its number as it was read: another one
+    where the file is a document that is converted to lines. That is searched for the words, next to
+    `ref`, the agent's own id of them. Where it does not have them, as a database, `line`."""
+    if _layout(agent) is None or not path.is_file():
+        return line
+    wanted = orjson.dumps(words.split("\n", 1)[0][:_SEARCHED_CHARS])[1:-1]
+    try:
+        found = path.read_bytes().split(b"\n")
+    except OSError:
+        return line
+    named = [n for n, text in enumerate(found, 1) if ref and ref.encode() in text]
+    near = named[0] if named else 0
+    saying = [n for n, text in enumerate(found, 1) if wanted and wanted in text]
+    return min(saying, key=lambda n: abs(n - near), default=near or line)
 
 
 def _layout(agent: str) -> LineLayout | None:

@@ -21,6 +21,7 @@ from holdfast.recall.lookup.by_uri import find_by_uri
 from holdfast.recall.lookup.endings import RecordEndings
 from holdfast.refine.sessions.titles import session_title
 from holdfast.regex import regex
+from holdfast.sources.source_files import line_on_disk
 
 # How a digest counts the requests after the first, and parts the session's title from that.
 _MORE_REQUESTS = regex(r" \(and \d+ more requests?\)\Z")
@@ -168,11 +169,15 @@ class _BankReader:
                 case _:
                     pass
         found = turns or [turn for one in exchanges for turn in self._stating_turn(one, text)]
-        return tuple(
-            EvidenceLine(self._names[turn.origin.source], turn.origin.line)
-            for turn in found
-            if turn.origin.source in self._names
-        )
+        return tuple(self._line(turn) for turn in found if turn.origin.source in self._names)
+
+    def _line(self, turn: Turn) -> EvidenceLine:
+        at = turn.origin
+        source = self._store.sources.get(at.source)
+        line = at.line
+        if source is not None:
+            line = line_on_disk(Path(source.path), source.agent, at.line, turn.text, at.ref)
+        return EvidenceLine(self._names[at.source], line)
 
     def _stating_turn(self, exchange: Exchange, text: str) -> list[Turn]:
         x = exchange
