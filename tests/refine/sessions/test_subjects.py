@@ -48,6 +48,7 @@ def test_an_order_or_a_title_is_a_subject(request_: str, expected: str) -> None:
         "Uv run ledger checks — Added proper imports to the ledger",
         "git rebase ledger importer branch",
         "Call ours ledger importer",
+        "Fine, let's do ledger importers",
         "yes",
         "",
     ],

@@ -43,7 +43,8 @@ _CHANGE_KIND = regex(
 )
 # How an order is put to somebody.
 _ASKED_OF = regex(
-    r"^\W*(?:(?:ok(?:ay)?|yes|so|now|then|next|and|also|but|well|great|good|thanks|hi|hey|hello|"
+    r"^\W*(?:(?:ok(?:ay)?|yes|so|now|then|next|and|also|but|well|great|good|fine|sure|alright|"
+    r"perfect|cool|thanks|hi|hey|hello|"
     r"first|please|pls|kindly|let['’]?s|(?:can|could|would|will) you|help me(?: to)?|"
     r"i(?:['’]d| would) like (?:you )?to|(?:i|we) (?:want|need)(?: you)? to|"
     r"you (?:should|must|need to)|we (?:should|must)|go ahead and)\b"
