@@ -68,9 +68,11 @@ class Server:
         vector: str = "",
         *,
         prepared: bool = True,
+        disk: Path | None = None,
     ) -> None:
         """Start it. `vector` says which pgvector it has, instead of the environment; without
-        either it has its own, if that works. One that is not `prepared` makes its files itself."""
+        either it has its own, if that works. One that is not `prepared` makes its files itself.
+        All its files are on the `disk`, if one is given, but for its log."""
         self._settings = {**_QUICK, **(settings or {})}
         vector = vector or os.environ.get(VECTOR_VARIABLE, "")
         # A folder of extensions can be named from PostgreSQL 18 on, which the wheel is.
@@ -88,6 +90,7 @@ class Server:
             self._how = {**self._how, "user": nobody.pw_uid, "group": nobody.pw_gid}
             self._how = {**self._how, "extra_groups": list[int]()}
         self._log = self._home / "log"
+        self._data = (disk or self._home) / "data"
         self._numbers = count()
         self._has_cut = False
         self._process: subprocess.Popen[Any] | None = None
@@ -108,7 +111,7 @@ class Server:
         """Make an empty server, look what its pgvector is worth, and make a database with an empty
         memory that others are copied from."""
         options = "-U postgres -A trust -E UTF8 --locale=C --no-sync".split()
-        self._do(self.programs / "initdb", "-D", self._home / "data", *options)
+        self._do(self.programs / "initdb", "-D", self._data, *options)
         self.start()
         self.vector_problem = self._probe_vectors()
         if self.vector_problem and can_hide:
@@ -132,7 +135,7 @@ class Server:
         key = hashlib.sha256(f"{self.programs} {vector}".encode()).hexdigest()[:8]
         files = made_once(f"postgres-{key}", make)
         self.vector_problem = (files / "problem").read_text()
-        _copy(files / "data", self._home)
+        _copy(files / "data", self._data.parent)
         if self.vector_problem and can_hide:
             self._hide_extensions()
         self.start()
@@ -160,6 +163,13 @@ class Server:
         """How often a process of it crashed."""
         return self._log.read_text("utf-8").count("was terminated by signal")
 
+    def take_log(self) -> bytes:
+        """What it has logged, which is then removed."""
+        with self._log.open("r+b") as log:
+            text = log.read()
+            log.truncate(0)
+        return text
+
     def _install_crashing_extension(self) -> None:
         folder = self._home / "crashing" / "extension"
         folder.mkdir(parents=True)
@@ -183,7 +193,7 @@ class Server:
         ]
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
-                [self.programs / "postgres", "-D", "data", "-k", str(self._home), *settings],
+                [self.programs / "postgres", "-D", self._data, "-k", str(self._home), *settings],
                 stdout=log,
                 stderr=log,
                 cwd=self._home,
@@ -292,7 +302,7 @@ class Server:
         ((number,),) = self.run(
             url, "SELECT oid::text FROM pg_database WHERE datname = current_database()"
         )
-        files = (self._home / "data" / "base" / number).iterdir()
+        files = (self._data / "base" / number).iterdir()
         return [path for path in files if word in path.read_bytes()]
 
     def _make(self, name: str, template: str) -> str:

@@ -15,6 +15,7 @@ from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 from time import monotonic
+from typing import TYPE_CHECKING
 
 import orjson
 
@@ -34,6 +35,9 @@ from holdfast.sources.json_fields import mapping
 from holdfast.sources.own_calls import is_memory_call
 from holdfast.sources.registry import agents
 from holdfast.store.protocol import Reader
+
+if TYPE_CHECKING:
+    from holdfast.model.ledgers.lines import Source
 
 RECENT_SESSIONS = "recent_sessions"
 RAW_GREP = "raw_grep"
@@ -131,7 +135,7 @@ def grep(
         for number, line in _lines_containing(Path(source.path), needles[0], ripgrep, deadline):
             for call, text in _tool_outputs(line, source.agent):
                 excerpt = _excerpt(text, needles[0], query, bool(phrases), redactor)
-                turn = _turn_of_call(reader, source.id, number, call) if excerpt else None
+                turn = _turn_of_call(reader, source, number, call) if excerpt else None
                 if turn is not None:
                     found += 1
                     place = SourceLocation(source.path, number, turn.origin.ref)
@@ -151,10 +155,10 @@ def _tool_outputs(line: str, agent: str) -> Iterator[tuple[str, str]]:
     yield from known.tool_outputs(mapping(record))
 
 
-def _turn_of_call(reader: Reader, source: int, line: int, call: str) -> Turn | None:
+def _turn_of_call(reader: Reader, source: Source, line: int, call: str) -> Turn | None:
     """The turn whose call printed a line; None if it is not stored, its raw lines are withheld, or
     memory itself was asked."""
-    last = reader.turns.before_line(source, line)
+    last = reader.turns.before_line(source.bank, source.id, line)
     if last is None:
         return None
     turns = reader.turns.of_session(

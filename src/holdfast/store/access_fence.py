@@ -226,7 +226,6 @@ _TAKES_RECORDS = _keys(
 _FILTERED = _keys(
     SourceReader.get,
     SourceReader.at_path,
-    TurnReader.before_line,
     SessionReader.stale,
     ModelSummaries.unsummarised_sessions,
     DerivationVersions.outdated_sessions,

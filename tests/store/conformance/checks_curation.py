@@ -42,7 +42,7 @@ def check_a_hidden_turn_is_in_no_result_but_still_stored(make_store: MakeStore) 
         shown = [a_turn(1), a_turn(3)]
         expect(store.turns.of_session(BANK, SESSION), shown, "turns")
         expect(list(store.turns.stream(BANK, SESSION)), shown, "turns_from")
-        expect(store.turns.before_line(1, 2), a_turn(1), "turn_before")
+        expect(store.turns.before_line(BANK, 1, 2), a_turn(1), "turn_before")
         expect(store.records.find(BANK, "", "s1-turn-2"), [], "find")
         expect(store.records.counts(BANK).turns, 2, "counts")
         expect(store.turns.get_uncurated(BANK, "s1-turn-2"), a_turn(2), "turn")

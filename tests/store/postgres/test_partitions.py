@@ -28,9 +28,9 @@ from tests.store.conformance import (
 )
 from tests.store.conformance.suite import CHECKS, MakeStore
 from tests.store.postgres.test_nearest import MODEL, by_matrix, by_server, fill, some_vectors
+from tests.support.postgres_plans import PlanLog
 from tests.support.postgres_server import Server
 from tests.support.transcripts import bug_hunt
-from tests.support.waiting import wait_until
 
 # Those that concern what is cut; HOLDFAST_TEST_ALL runs all of them.
 _MODULES = (
@@ -108,16 +108,6 @@ def test_a_bank_is_in_one_partition_and_only_that_is_searched(postgres: Server) 
     assert unwalled == [("change_counter",), ("extension_trial",), ("migration",)]
 
 
-def scans(url: str) -> dict[str, int]:
-    """How often each partition was read, by connections that are closed."""
-    with psycopg.connect(url) as connection:
-        found = connection.execute(
-            "SELECT relname, coalesce(seq_scan, 0) + coalesce(idx_scan, 0) "
-            "FROM pg_stat_user_tables JOIN pg_inherits ON inhrelid = relid"
-        )
-        return dict(found.fetchall())
-
-
 REQUESTS: dict[str, Callable[[Holdfast, str], object]] = {
     "recall": lambda memory, bank: memory.recall("why did the build fail", bank=bank),
     "ask": lambda memory, bank: memory.ask("why did the build fail", bank=bank),
@@ -125,33 +115,67 @@ REQUESTS: dict[str, Callable[[Holdfast, str], object]] = {
 }
 
 
-def test_a_request_reads_the_partition_of_its_bank_alone(postgres: Server, tmp_path: Path) -> None:
+def test_requests_are_planned_for_the_partition_of_their_bank(
+    postgres: Server, tmp_path: Path
+) -> None:
+    """All others, over HTTP: `tests/e2e/access/test_bank_keys_postgres.py`."""
     url = postgres.cut_database()
     bug_hunt().write(tmp_path / "projects")
     settings = Settings(tmp_path / "home", tmp_path, store=url, embed_model="none")
     with Holdfast(settings) as memory:
         memory.ingest(memory.ingestion.find([tmp_path / "projects"]))
         (bank,) = (one.name for one in memory.reader.banks.all())
-    ((place,),) = postgres.run(url, "SELECT DISTINCT tableoid::regclass::text FROM holdfast.turn")
-    own = place[-3:]
-    for name, request in REQUESTS.items():
-        wait_until(lambda: not is_used(url), "all connections are closed")
-        before = scans(url)
-        with Holdfast(settings) as memory:
+    plans = PlanLog(postgres, url)
+    with Holdfast(settings) as memory:
+        plans.read_unpruned()
+        for name, request in REQUESTS.items():
             request(memory, bank)
-        wait_until(lambda: not is_used(url), "all connections are closed")
-        read = {table for table, count in scans(url).items() if count > before[table]}
-        assert read and all(table.endswith(own) for table in read), (name, sorted(read))
+            assert not plans.read_unpruned(), name
+    assert plans.plans > 50
 
 
-def is_used(url: str) -> bool:
-    """Whether another connection to this database is open, whose counts may be missing."""
-    with psycopg.connect(url) as connection:
-        found = connection.execute(
-            "SELECT count(*) FROM pg_stat_activity "
-            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        )
-        return found.fetchall() != [(0,)]
+def test_deriving_a_session_again_is_planned_for_the_partition_of_its_bank(
+    postgres: Server, tmp_path: Path
+) -> None:
+    url = postgres.cut_database()
+    script = bug_hunt()
+    script.write(tmp_path / "projects")
+    settings = Settings(tmp_path / "home", tmp_path, store=url, embed_model="none")
+    with Holdfast(settings) as memory:
+        memory.ingest(memory.ingestion.find([tmp_path / "projects"]))
+    script.user("Always pass an idempotency key to the importer. Why did src/importer.py fail?")
+    script.assistant("Because the retry wrapper ran load() twice.")
+    script.write(tmp_path / "projects")
+    plans = PlanLog(postgres, url)
+    with Holdfast(settings) as memory:
+        plans.read_unpruned()
+        before = plans.plans
+        memory.ingest(memory.ingestion.find([tmp_path / "projects"]))
+        assert not plans.read_unpruned()
+        assert plans.plans - before > 100
+
+
+@pytest.mark.usefixtures("vectors_on_server")
+def test_vectors_are_searched_in_the_partition_of_their_bank(
+    postgres: Server, tmp_path: Path
+) -> None:
+    url = postgres.cut_database()
+    vectors = some_vectors(310)
+    with closing(PostgresStore(url)) as store:
+        fill(store, vectors[:300])
+    plans = PlanLog(postgres, url)
+    for exact_scan in (1000, 200):
+        limits = PgVectorLimits(exact_scan=exact_scan)
+        with closing(PostgresStore(url, vector_limits=limits)) as store:
+            store.vectors.index(MODEL)
+            plans.read_unpruned()
+            for kinds in ((), ("turn",)):
+                by_server(store, vectors[300], kinds)
+                by_matrix(store, vectors[300], tmp_path, kinds)
+            numbers = store.vectors.numbers("ours", MODEL, ("turn",))
+            assert store.vectors.passages("ours", MODEL, numbers[:10])
+            assert not plans.read_unpruned()
+    assert plans.plans > 10
 
 
 @pytest.mark.usefixtures("vectors_on_server")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from holdfast.lazy_named_tuple import NamedTuple
@@ -159,19 +159,18 @@ class RecordReader:
             "visible_remembered_memory", "fact", "retained_memory", "opinion", "visible_pull",
             "visible_issue", "visible_shared_record", "visible_imported_record",
         )  # fmt: skip
-        said = {"visible_turn": f"{where} AND {SAID if with_turns else 'false'}"}
-        numbers = [
-            row[0]
-            for table in tables
-            if (
-                row := self._db.one(
-                    f"SELECT count(*) FROM {table} WHERE {said.get(table, where)}", values
-                )
-            )
-        ]
+        said = {"visible_turn": f"{where} AND {SAID}" if with_turns else ""}
+        numbers = [self._count(table, said.get(table, where), values) for table in tables]
         amounts = 'coalesce(sum("offset"), 0), coalesce(sum(l1_bytes), 0)'
         sizes = self._db.one(f"SELECT {amounts} FROM source WHERE {where}", values)
         return Counts(*numbers[:5], *(sizes or (0, 0)), *numbers[5:])
+
+    def _count(self, table: str, where: str, values: Sequence[str]) -> int:
+        """How many rows meet a condition; none where there is no condition."""
+        if not where:
+            return 0
+        row = self._db.one(f"SELECT count(*) FROM {table} WHERE {where}", values)
+        return row[0] if row else 0
 
     def _corrected(self, record: Record) -> Record:
         """A record with the words of its correction. Derived records have them already."""

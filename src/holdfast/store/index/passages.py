@@ -70,8 +70,8 @@ class FullTextIndex(Protocol):
         """Add rows of passages, and their words."""
         ...
 
-    def add_parts(self, passages: Sequence[NumberedPassage]) -> None:
-        """Add the parts of words of passages that were written without them."""
+    def add_parts(self, bank: str, passages: Sequence[NumberedPassage]) -> None:
+        """Add the parts of words of passages of a bank that were written without them."""
         ...
 
     def rebuild(self) -> None:
@@ -242,7 +242,7 @@ class PassageWriter(PassageReader):
             "ORDER BY number DESC LIMIT ?",
             (bank, highest, limit),
         )
-        self._index.add_parts([NumberedPassage(*row) for row in found])
+        self._index.add_parts(bank, [NumberedPassage(*row) for row in found])
         if len(found) < limit:
             self._db.run("DELETE FROM unindexed_parts WHERE bank = ?", (bank,))
         else:

@@ -238,10 +238,9 @@ class FactReader:
         found = self._db.all(
             "SELECT record, session, turn, time FROM record_use WHERE bank = ? AND (turn = '' OR "
             "EXISTS "
-            "(SELECT 1 FROM visible_turn WHERE visible_turn.bank = record_use.bank AND "
-            "visible_turn.id = turn)) "
+            "(SELECT 1 FROM visible_turn WHERE visible_turn.bank = ? AND visible_turn.id = turn)) "
             "ORDER BY time, turn, record",
-            (bank,),
+            (bank, bank),
         )
         from holdfast.model.ledgers.injections import RecordUse
 

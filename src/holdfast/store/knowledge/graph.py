@@ -376,14 +376,11 @@ class GraphWriter(GraphReader):
             )
             if row is None:
                 continue
+            for table in ("entity_mention", "spelling_equivalence"):
+                self._db.run(f"DELETE FROM {table} WHERE node = ?", row)
             self._db.run(
-                "DELETE FROM entity_mention WHERE (spelling, time, node) IN (SELECT spelling, "
-                "(SELECT time FROM graph_node WHERE number = node), node FROM entity_mention "
-                "WHERE node = ?)",
-                (row[0],),
+                "DELETE FROM graph_node WHERE bank = ? AND kind = ? AND id = ?", (bank, kind, id)
             )
-            self._db.run("DELETE FROM spelling_equivalence WHERE node = ?", (row[0],))
-            self._db.run("DELETE FROM graph_node WHERE number = ?", (row[0],))
 
     def spellings(self, bank: str) -> list[Spelling]:
         """All spellings that records mention."""

@@ -176,13 +176,13 @@ class MemoryReader:
         found = self._db.all(
             "SELECT bank, id, time, who, what, network, place, why, confidence, trust, 'observed', "
             "evidence, '[]', seen, kind, "
-            "(SELECT min(session) FROM memory_occurrence AS o WHERE o.bank = retained_memory.bank "
+            "(SELECT min(session) FROM memory_occurrence AS o WHERE o.bank = ? "
             "AND o.key = retained_memory.key), "
-            "(SELECT min(seq) FROM memory_occurrence AS o WHERE o.bank = retained_memory.bank "
+            "(SELECT min(seq) FROM memory_occurrence AS o WHERE o.bank = ? "
             "AND o.key = retained_memory.key) "
             "FROM retained_memory WHERE bank = ? AND key LIKE ? "
             f"AND {NOT_HIDDEN.format('retained_memory')}{still} ORDER BY time DESC, id LIMIT ?",
-            (bank, f"{RECAP_KEY}%", limit),
+            (bank, bank, bank, f"{RECAP_KEY}%", limit),
         )
         memories = self._corrected_memories(bank, [memory_of(row[:-2]) for row in found])
         memories = with_closings(self._db, bank, memories)

@@ -62,9 +62,11 @@ class PostgresEraser(Eraser):
     def overwrite_deleted(self) -> None:
         """Rewrite the tables without what was deleted from them."""
         self._close_readers()
+        where, values = self._db.in_bank(None, "vector.bank")
         self._server.run(
-            "DELETE FROM vector WHERE NOT EXISTS (SELECT 1 FROM passage "
-            "WHERE passage.bank = vector.bank AND passage.hash = vector.hash)"
+            f"DELETE FROM vector WHERE {where} AND NOT EXISTS (SELECT 1 FROM passage "
+            "WHERE passage.bank = vector.bank AND passage.hash = vector.hash)",
+            values,
         )
         try:
             if self._server.query(_NOT_MAINTAINABLE):

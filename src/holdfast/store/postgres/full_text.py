@@ -154,12 +154,12 @@ class PostgresFullText:
             ],
         )
 
-    def add_parts(self, passages: Sequence[NumberedPassage]) -> None:
+    def add_parts(self, bank: str, passages: Sequence[NumberedPassage]) -> None:
         cut = tokens.passage_tokens(self._tokens, [(p.body, p.context) for p in passages])
         self._server.run_many(
-            "UPDATE passage SET words = CAST(? AS tsvector) WHERE number = ?",
+            "UPDATE passage SET words = CAST(? AS tsvector) WHERE bank = ? AND number = ?",
             [
-                (tokens.to_tsvector(p.scope.partition(" ")[0], own)[0], p.number)
+                (tokens.to_tsvector(p.scope.partition(" ")[0], own)[0], bank, p.number)
                 for own, p in zip(cut, passages, strict=True)
                 if own.body_parts or own.context_parts
             ],

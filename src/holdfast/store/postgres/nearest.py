@@ -68,9 +68,12 @@ CREATE FUNCTION vector_added() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     INSERT INTO half_vector SELECT bank, model, number FROM added ON CONFLICT DO NOTHING;
     RETURN NULL;
 END $$;
-CREATE FUNCTION vector_removed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-    DELETE FROM half_vector USING removed WHERE half_vector.bank = removed.bank
-        AND half_vector.model = removed.model AND half_vector.number = removed.number;
+CREATE FUNCTION vector_removed() RETURNS trigger LANGUAGE plpgsql AS $$ DECLARE home text; BEGIN
+    FOR home IN SELECT DISTINCT bank FROM removed LOOP
+        DELETE FROM half_vector USING removed WHERE half_vector.bank = home
+            AND removed.bank = home AND half_vector.model = removed.model
+            AND half_vector.number = removed.number;
+    END LOOP;
     RETURN NULL;
 END $$;
 INSERT INTO half_vector SELECT bank, model, number FROM vector;
@@ -96,19 +99,19 @@ _UNPLACED = (
 )
 _OF_KINDS = (
     " AND EXISTS (SELECT 1 FROM vector AS v JOIN passage AS p ON p.bank = v.bank "
-    "AND p.hash = v.hash WHERE v.number = n.number AND v.bank = n.bank AND p.kind = ANY (%s))"
+    "AND p.hash = v.hash WHERE v.number = n.number AND v.bank = %s AND p.kind = ANY (%s))"
 )
 _OF_MODEL = "n.bank = %s AND n.model = %s AND {schema}.vector_dims(n.direction) = {size}"
 _DISTANCE = (
     "n.direction::{schema}.halfvec({size}) OPERATOR({schema}.<#>) %s::{schema}.halfvec({size})"
 )
 _SCANNED = (
-    "WITH scanned AS MATERIALIZED (SELECT n.bank, n.number, {distance} AS apart FROM half_vector "
-    "AS n "
+    "WITH scanned AS MATERIALIZED (SELECT n.number, {distance} AS apart FROM half_vector AS n "
     "WHERE {of_model}), best AS ((SELECT n.number FROM scanned AS n WHERE true{kinds} "
     "ORDER BY n.apart LIMIT %s) UNION "
     "(SELECT n.number FROM scanned AS n ORDER BY n.apart DESC LIMIT 3)) "
-    "SELECT v.number, v.hash, v.part, v.data FROM best JOIN vector AS v ON v.number = best.number"
+    "SELECT v.number, v.hash, v.part, v.data FROM best JOIN vector AS v "
+    "ON v.number = best.number AND v.bank = %s"
 )
 _NOMINATED = (
     "WITH best AS MATERIALIZED (SELECT n.number FROM half_vector AS n "
@@ -117,7 +120,8 @@ _NOMINATED = (
     "LIMIT %s), "
     "named AS (SELECT number FROM best UNION "
     "(SELECT number FROM sampled ORDER BY apart DESC LIMIT 3)) "
-    "SELECT v.number, v.hash, v.part, v.data FROM named JOIN vector AS v ON v.number = named.number"
+    "SELECT v.number, v.hash, v.part, v.data FROM named JOIN vector AS v "
+    "ON v.number = named.number AND v.bank = %s"
 )
 _SIZES = (
     "SELECT n.bank, {schema}.vector_dims(n.direction), count(*) FROM half_vector AS n "
@@ -198,7 +202,7 @@ class PgVectorIndex:
         of_model, distance = _OF_MODEL.format(**parts), _DISTANCE.format(**parts)
         kinds_condition = _OF_KINDS if kinds else ""
         names = (bank, model)
-        kind_values = [list(kinds)] if kinds else []
+        kind_values = [bank, list(kinds)] if kinds else []
         if self._is_large(bank, model, wanted.size):
             statement = _NOMINATED
             values = [
@@ -209,10 +213,11 @@ class PgVectorIndex:
                 wanted,
                 *names,
                 _SAMPLE_ROWS,
+                bank,
             ]
         else:
             statement = _SCANNED
-            values = [wanted, *names, *kind_values, limit * _CANDIDATES_PER_HIT]
+            values = [wanted, *names, *kind_values, limit * _CANDIDATES_PER_HIT, bank]
         try:
             found = self._server.query(
                 statement.format(of_model=of_model, distance=distance, kinds=kinds_condition),

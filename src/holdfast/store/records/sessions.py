@@ -96,7 +96,6 @@ _IS_TOP_LEVEL = (
 
 def _condition(sieve: SessionFilter) -> tuple[str, list[str]]:
     asked = {
-        "s.bank = ?": sieve.bank or "",
         "s.agent = ?": sieve.agent,
         "s.branch = ?": sieve.branch,
         "digest.outcome = ?": sieve.outcome,
@@ -166,21 +165,21 @@ class SessionReader:
     def page(self, filter: SessionFilter, limit: int, offset: int = 0) -> list[SessionListing]:
         """Sessions of people, not of subagents, the latest first."""
         where, values = _condition(filter)
-        if not filter.bank and self._db.within is not None:
-            own, mine = self._db.in_bank(None)
-            where, values = f"{where} AND s.{own}", [*values, *mine]
+        own, mine = self._db.in_bank(filter.bank or None, "s.bank")
+        of_turn, its = self._db.in_bank(filter.bank or None, "t.bank")
         # The few of a page are picked first: to count turns is the dear part.
         found = self._db.all(
             f"SELECT {_SESSION}, coalesce(digest.request, ''), coalesce(digest.outcome, ''), "
             "coalesce(digest.exchanges, 0), "
-            f"(SELECT count(*) FROM visible_turn AS t WHERE {_OF.format('t')} AND {SAID}), "
+            f"(SELECT count(*) FROM visible_turn AS t WHERE {_OF.format('t')} AND {of_turn} "
+            f"AND {SAID}), "
             "(SELECT count(*) FROM visible_session AS c WHERE c.host = s.host AND c.bank = s.bank "
             "AND c.parent = s.id) "
             "FROM (SELECT s.* FROM visible_session AS s "
-            f"LEFT JOIN digest ON {_OF.format('digest')} WHERE {where} "
+            f"LEFT JOIN digest ON {_OF.format('digest')} WHERE {where} AND {own} "
             "ORDER BY s.ended DESC, s.id LIMIT ? OFFSET ?) AS s "
             f"LEFT JOIN digest ON {_OF.format('digest')} ORDER BY s.ended DESC, s.id",
-            (*values, limit, offset),
+            (*its, *values, *mine, limit, offset),
         )
         return [SessionListing(session_of(row[:-5]), *row[-5:]) for row in found]
 

@@ -107,12 +107,13 @@ class TurnReader:
             text = corrected.get(turn.id)
             yield corrected_turn(turn, text) if text else turn
 
-    def before_line(self, source: int, line: int) -> Turn | None:
-        """The last turn that was read from a source's lines up to one."""
+    def before_line(self, bank: str, source: int, line: int) -> Turn | None:
+        """The last turn of a bank that was read from a source's lines up to one."""
         row = self._db.one(
-            f"SELECT {TURN} FROM visible_turn WHERE source = ? AND line <= ? AND line > 0 "
-            f"AND {SAID} ORDER BY line DESC, seq DESC LIMIT 1",
-            (source, line),
+            f"SELECT {TURN} FROM visible_turn WHERE {self._db.dialect.no_index}bank = ? "
+            f"AND source = ? AND line <= ? AND line > 0 AND {SAID} "
+            "ORDER BY line DESC, seq DESC LIMIT 1",
+            (bank, source, line),
         )
         return turn_of(row) if row else None
 

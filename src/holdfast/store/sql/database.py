@@ -28,13 +28,15 @@ class Database:
         self.within = banks
         self.set_visible_banks(banks)
 
-    def in_bank(self, bank: str | None) -> tuple[str, tuple[str, ...]]:
-        """The condition that keeps to a bank, or to those that may be seen, and its values."""
+    def in_bank(self, bank: str | None, column: str = "bank") -> tuple[str, tuple[str, ...]]:
+        """The condition that keeps to a bank, or to those that may be seen, and its values. Each
+        table of a correlated subquery needs it too: the server plans that for all partitions
+        unless the bank is a value."""
         if bank is not None:
-            return "bank = ?", (bank,)
+            return f"{column} = ?", (bank,)
         if self.within is None:
             return "true", ()
-        return f"bank IN ({placeholders_for(self.within)})", tuple(self.within)
+        return f"{column} IN ({placeholders_for(self.within)})", tuple(self.within)
 
     def bank_ids(self, bank: str | None) -> list[str]:
         """The banks to ask one by one, because every index starts with the bank."""

@@ -134,7 +134,7 @@ class SqliteFullText:
             ],
         )
 
-    def add_parts(self, passages: Sequence[NumberedPassage]) -> None:
+    def add_parts(self, bank: str, passages: Sequence[NumberedPassage]) -> None:
         parts = [(p.number, p.scope, index_parts(p.body), index_parts(p.context)) for p in passages]
         self._db.run_many(
             f"INSERT OR REPLACE INTO {_PARTS} (rowid, scope, body, context) VALUES (?, ?, ?, ?)",
