@@ -36,7 +36,7 @@ from holdfast.recall.query.query import CauseDirection, Query, cause_direction, 
 from holdfast.recall.query.terms import given_words, has_given_word
 from holdfast.recall.ranking import boosts, external_hits, hits
 from holdfast.recall.ranking.authority import put_authorities_first
-from holdfast.recall.ranking.exact_names import put_exact_names_first
+from holdfast.recall.ranking.exact_names import find_names, mark_names, put_exact_names_first
 from holdfast.recall.ranking.fusion import (
     add_neighbour_scores,
     add_results,
@@ -207,7 +207,7 @@ def rank(
         # A model that failed once would fail again; the words are left.
         semantic = None
     reports = [run.report for run in runs]
-    pool = _pool_results(store, own_runs, plan, query)
+    pool = _pool_results(store, bank, own_runs, plan, query)
     apply_status(store, pool, plan.as_of, now)
     if semantic is None:
         weights = words_only(plan.weights)
@@ -240,6 +240,8 @@ def rank(
     if direction is not None:
         candidates, report = _add_causes(store, query, candidates, plan, direction)
         reports.append(report)
+    if query.identifiers:
+        # Once more, for the steps since then moved others before them.
         candidates = put_exact_names_first(candidates, query.identifiers, query.names_only)
     plugin_runs = [run for run in external_runs if not external_hits.is_remote(run)]
     remote_runs = [run for run in external_runs if external_hits.is_remote(run)]
@@ -366,9 +368,14 @@ def _best_coverage(query: Query, result: RetrieverResult) -> float:
 
 
 def _pool_results(
-    store: ReadStore, runs: Sequence[RetrieverRun], plan: RecallPlan, query: Query
+    store: ReadStore,
+    bank: str | None,
+    runs: Sequence[RetrieverRun],
+    plan: RecallPlan,
+    query: Query,
 ) -> Pool:
-    """The retrievers' results in one pool, their scores on one scale."""
+    """The retrievers' results in one pool, their scores on one scale, and with them records that
+    hold the query's identifiers."""
     pool, filter = Pool(), _PlanFilter(store, plan, query)
     best_by_words = max((found.score for found in runs[0].result.passages), default=0.0)
     for run in runs:
@@ -376,6 +383,7 @@ def _pool_results(
         highest = best_by_words if name in _FULL_TEXT else 0.0
         accepted = [found for found in result.passages if filter.accepts(found.passage)]
         add_results(pool, name, accepted, result.lowest_score, highest)
+    find_names(store, bank, pool, query.identifiers, filter.accepts)
     return pool
 
 
@@ -390,6 +398,7 @@ def _final_order(
     add_session_support(pool, plan.weights)
     candidates = boosts.break_ties(boosts.drop_duplicates(pool.ranked()), plan.weights)
     wanted = query.wanted(plan.thresholds, Expansion(plan.expansion))
+    mark_names(candidates, query.identifiers)
 
     def measure(candidate: Candidate) -> None:
         measure_relevance(candidate, wanted, query.time_stems_at(candidate.passage.time))

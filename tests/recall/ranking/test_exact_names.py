@@ -1,12 +1,22 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
 import pytest
 
+from holdfast.model.bank import Bank
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status
 from holdfast.recall.core.candidates import Candidate
+from holdfast.recall.core.plan import RecallPlan
+from holdfast.recall.engine import recall
 from holdfast.recall.query.expansion import identifiers
 from holdfast.recall.ranking.exact_names import put_exact_names_first
+from holdfast.store.sqlite.store import SqliteStore
+from tests.store.conformance.samples import BANK, NOON, SESSION, a_session
+from tests.support.empty_memory import put_empty_memory
 
 
 def ranked(*bodies: str, ended: str = "") -> list[Candidate]:
@@ -56,6 +66,45 @@ def test_a_name_is_held_as_a_whole_and_in_its_own_case_before_another() -> None:
 def test_what_no_longer_holds_is_not_put_first() -> None:
     given = ranked("a", "b", "c", "GIT_PS1 was", ended="GIT_PS1 was")
     assert put_exact_names_first(given, ["GIT_PS1"], names_only=True) == given
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqliteStore]:
+    with closing(SqliteStore(put_empty_memory(tmp_path / "home" / "memory.db"))) as opened:
+        with opened.transaction():
+            opened.banks.add(Bank(BANK, BANK, NOON))
+            opened.sessions.add(a_session(BANK))
+        yield opened
+
+
+def put(store: SqliteStore, *said: str) -> None:
+    found = [Passage(BANK, "digest", f"d{n}", SESSION, NOON, body) for n, body in enumerate(said)]
+    with store.transaction():
+        store.derived.put(BANK, SESSION, found)
+
+
+def first_texts(store: SqliteStore, query: str) -> list[str]:
+    found = recall(store, BANK, query, RecallPlan(limit=3), lambda: NOON)
+    return [hit.text for hit in found.hits]
+
+
+def test_a_name_is_found_among_many_records_with_its_words(store: SqliteStore) -> None:
+    others = [f"change the error of run {n}: why the error?" for n in range(300)]
+    held = f"The level is called ERROR {'and so on ' * 30}"
+    put(store, *others, held)
+    assert held in first_texts(store, "Why did we change ERROR?")
+
+
+def test_a_name_is_found_wherever_it_stands_in_a_long_record(store: SqliteStore) -> None:
+    held = f"{'some other line of a long log. ' * 900} ProfileData"
+    put(store, "profile settings", "data of a run", "the profile of a change", held)
+    for query in ("What is ProfileData?", "Why did we change ProfileData?", "ProfileData"):
+        assert held in first_texts(store, query)
+
+
+def test_a_name_that_is_not_known_leaves_a_search_as_it_was(store: SqliteStore) -> None:
+    put(store, "profile settings", "data of a run")
+    assert first_texts(store, "Where do we use ChurnBase?") == []
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,20 @@ def test_a_hit_that_does_not_fit_makes_room_for_one_that_does() -> None:
     assert pack(ranked, 120, 10) == [ranked[0], ranked[2]]
 
 
+def test_a_long_hit_with_the_names_of_the_query_takes_half_of_the_budget_at_most() -> None:
+    ranked = candidates("a first answer", "filling " * 20, "GIT_PS1 " * 500, "GIT_PS1 and PS2")
+    ranked[2].names = frozenset({"GIT_PS1"})
+    assert pack(ranked, 400, 3) == ranked[:3]
+    ranked[3].names = frozenset({"GIT_PS1", "PS2"})
+    assert pack(ranked, 400, 10) == [ranked[0], ranked[1], ranked[3]]
+
+
+def test_a_hit_with_a_name_of_the_query_is_no_repeat() -> None:
+    ranked = candidates("set the flag and the rest", "set the flag", "the rest")
+    ranked[1].names = frozenset({"flag"})
+    assert pack(ranked, 1000, 10) == ranked[:2]
+
+
 def test_as_many_hits_are_packed_as_fit_to_the_token() -> None:
     ranked = candidates("red fox", "blue owl", "green elk")
     exact = sum(map(hit_tokens, ranked))

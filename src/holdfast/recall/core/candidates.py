@@ -25,7 +25,8 @@ class Candidate:
     """A passage in the running. Each is itself alone, however alike another is.
 
     `ranks` and `scores` are by retriever: its rank there (from 1), and its score scaled to 0..1.
-    `ended` are its sentences that no longer hold; None before anybody has looked.
+    `ended` are its sentences that no longer hold; None before anybody has looked. `names` are the
+    identifiers of the query that it holds.
     """
 
     __slots__ = (
@@ -34,6 +35,7 @@ class Candidate:
         "coverage_alone",
         "ended",
         "factor",
+        "names",
         "notes",
         "passage",
         "ranks",
@@ -66,6 +68,7 @@ class Candidate:
         self.cosine = 0.0
         self.shared_by = shared_by
         self.ended = ended
+        self.names: frozenset[str] = frozenset()
 
     @property
     def key(self) -> PassageKey:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
+from types import MappingProxyType
 
 from holdfast.language import IRREGULAR_WORDS, stem, words
 from holdfast.lazy_named_tuple import NamedTuple
@@ -62,13 +63,14 @@ def weigh_terms(reader: Reader, bank: str | None, terms: Sequence[str]) -> TermW
 
 class Wanted(NamedTuple):
     """What a candidate is measured by: the weights of the query's stems, those among them that name
-    something, the thresholds, and other terms for its words: each the stems that it stands for and
-    its own."""
+    something, the thresholds, other terms for its words (each the stems that it stands for and
+    its own), and the query's identifiers with their stems."""
 
     weights: Mapping[str, float]
     thresholds: AbstentionThresholds
     names: frozenset[str] = frozenset()
     alternatives: Sequence[tuple[frozenset[str], tuple[str, ...]]] = ()
+    identifiers: Mapping[str, frozenset[str]] = MappingProxyType({})
 
 
 def measure_relevance(
@@ -76,18 +78,23 @@ def measure_relevance(
 ) -> None:
     """Set a candidate's coverage, and note its relevance and how much of it is needed for an
     answer. Stems in `implied` need not be in the text, because the candidate's date answers to
-    them."""
+    them. An identifier that the candidate holds is there wherever it stands, and no cosine lowers
+    what it tells: a vector knows little of a name."""
     weights = wanted.weights
     passage = candidate.passage
     own = stems_in(weights, passage.body)
     context = stems_in(weights, passage.context[: max(0, _MAX_CHARACTERS - len(passage.body))])
+    held = frozenset[str]().union(*(wanted.identifiers.get(n, ()) for n in candidate.names))
+    own |= held
     candidate.coverage_alone = weight_share(weights, own)
     present = own | context
     candidate.coverage = weight_share(weights, present)
     if implied:
         rest = {key: value for key, value in weights.items() if key not in implied}
         candidate.coverage = max(candidate.coverage, weight_share(rest, present))
-    candidate.notes["relevance"] = round(combine(candidate.coverage, candidate.cosine), 4)
+    by_both = combine(candidate.coverage, candidate.cosine)
+    by_names = weight_share(weights, held) if held else 0.0
+    candidate.notes["relevance"] = round(max(by_both, by_names), 4)
     needed = wanted.thresholds.minimum(candidate.cosine)
     if wanted.names and not wanted.names & present:
         needed += wanted.thresholds.without_name
@@ -138,7 +145,11 @@ def worth_showing(candidate: Candidate, thresholds: AbstentionThresholds) -> boo
 def only_in_other_words(candidate: Candidate, thresholds: AbstentionThresholds) -> bool:
     """Whether a candidate would not be shown but for synonyms of the query's words."""
     own = candidate.notes.get("own_words")
-    return own is not None and own < thresholds.shown_fraction * candidate.notes["needed"]
+    return (
+        not candidate.names
+        and own is not None
+        and own < thresholds.shown_fraction * candidate.notes["needed"]
+    )
 
 
 def coverage(weights: Mapping[str, float], text: str) -> float:

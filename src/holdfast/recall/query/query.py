@@ -63,7 +63,11 @@ class Query(NamedTuple):
     ) -> Wanted:
         """What an answer is measured by. An expansion lets it say the words by other terms."""
         other = alternatives(self.terms.words, expansion)
-        return Wanted(self.stem_weights, thresholds, self.name_stems, other)
+        named = {
+            name: _name_stems(read_terms(name).words, self.stem_weights)
+            for name in self.identifiers
+        }
+        return Wanted(self.stem_weights, thresholds, self.name_stems, other, named)
 
     @property
     def only_time(self) -> bool:

@@ -9,15 +9,42 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from holdfast.model.query import Passage
 from holdfast.model.trust import ENDED_STATUSES
-from holdfast.recall.core.candidates import Candidate
+from holdfast.recall.core.candidates import Candidate, Pool
+from holdfast.store.protocol import Reader
 
 # A record with the name is one of so many first ones.
 _FIRST = 3
 # Only this many of the best are put in order where a query is nothing but names.
 _COMPARED = 30
 
+# So many records with the words of a name are read to find one with the name as it is written.
+_MAX_LOOKED_THROUGH = 400
+
 Holds = Callable[[str], bool]
+Accepts = Callable[[Passage], bool]
+
+
+def mark_names(ranked: Sequence[Candidate], names: Sequence[str]) -> None:
+    """Note which of the names each candidate holds."""
+    for name in names:
+        for candidate in _holders(ranked, name):
+            candidate.names |= {name}
+
+
+def find_names(
+    reader: Reader, bank: str | None, pool: Pool, names: Sequence[str], accepts: Accepts
+) -> None:
+    """Add to the pool a record that holds each of the names, where there is none yet: words that
+    are part of a name may be in many others."""
+    for name in names:
+        if _exact_holders(list(pool), name):
+            continue
+        matches = reader.passages.search(bank, [name], limit=_MAX_LOOKED_THROUGH)
+        found = [Candidate(match.passage) for match in matches if accepts(match.passage)]
+        for candidate in _exact_holders(found, name)[:_FIRST]:
+            pool.add(candidate.passage)
 
 
 def put_exact_names_first(
@@ -51,14 +78,21 @@ def _move(order: list[Candidate], moved: Sequence[Candidate], place: int) -> Non
 
 def _holders(ranked: Sequence[Candidate], name: str) -> list[Candidate]:
     """The candidates that hold a name as it is written or, where none does, in any case."""
-    current = [c for c in ranked if c.passage.status not in ENDED_STATUSES]
-    exact = [c for c in current if name in c.passage.body]
-    found = [c for c in exact if _has_whole(name)(c.passage.body)]
+    found = _exact_holders(ranked, name)
     if found:
         return found
     lowered = name.lower()
-    folded = [(c, c.passage.body.lower()) for c in current]
+    folded = [(c, c.passage.body.lower()) for c in _current(ranked)]
     return [c for c, body in folded if lowered in body and _has_whole(lowered)(body)]
+
+
+def _exact_holders(ranked: Sequence[Candidate], name: str) -> list[Candidate]:
+    exact = [c for c in _current(ranked) if name in c.passage.body]
+    return [c for c in exact if _has_whole(name)(c.passage.body)]
+
+
+def _current(ranked: Sequence[Candidate]) -> list[Candidate]:
+    return [c for c in ranked if c.passage.status not in ENDED_STATUSES]
 
 
 def _has_whole(name: str) -> Holds:

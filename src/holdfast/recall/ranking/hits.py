@@ -181,19 +181,23 @@ def pack(
     ranked: Sequence[Candidate], budget: int, limit: int, include_repeats: bool = False
 ) -> list[Candidate]:
     """The best candidates that fit into `budget` tokens, in their order. The first is returned even
-    if it alone is over the budget. What holds is not left out because it repeats what ended."""
+    if it alone is over the budget, and so is the first with most names of the query, which takes
+    half of the budget from others at most. What holds is not left out because it repeats what
+    ended."""
     chosen: list[Candidate] = []
     chosen_words: list[tuple[set[str], bool]] = []
-    spent = 0
+    named = max(ranked[:limit], key=lambda c: len(c.names), default=None)
+    named = named if named is not None and named.names else None
+    spent = min(hit_tokens(named), budget // 2) if named is not None else 0
     for candidate in ranked:
         if len(chosen) == limit:
             break
-        cost = hit_tokens(candidate)
+        cost = hit_tokens(candidate) if candidate is not named else 0
         own = set(words(candidate.passage.body[:_MAX_COMPARED]))
-        if spent + cost > budget and chosen:
+        if spent + cost > budget and chosen and candidate is not named:
             continue
         # A step of a chain of causes is kept: without it the next step cannot be understood.
-        keep = include_repeats or "link" in candidate.notes
+        keep = include_repeats or "link" in candidate.notes or candidate is named
         ended = candidate.passage.status in ENDED_STATUSES
         others = [other for other, other_ended in chosen_words if ended or not other_ended]
         if not keep and any(_repeats(own, other) for other in others):
