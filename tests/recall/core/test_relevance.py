@@ -13,6 +13,7 @@ from holdfast.model.query import Passage
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.core.plan import Budget
 from holdfast.recall.core.relevance import (
+    READ,
     Wanted,
     answers,
     combine,
@@ -112,6 +113,16 @@ def test_a_text_without_the_name_that_is_asked_for_needs_more() -> None:
     named, unnamed = measured(text, 0.4, "kafka"), measured(text, 0.4)
     assert answers(unnamed.notes) and not answers(named.notes)
     assert answers(measured("We drop Kafka.", 0.4, "kafka").notes)
+
+
+def test_a_text_that_the_shipped_reranker_read_and_scored_high_needs_less() -> None:
+    needed = DEFAULT_THRESHOLDS.with_meaning
+    for score, less in ((5.0, DEFAULT_THRESHOLDS.when_read), (1.0, 0.0), (-5.0, 0.0)):
+        candidate = Candidate(Passage("b", "turn", "1", "s", "", "We let it go."))
+        candidate.cosine, candidate.notes = 0.55, {READ: score}
+        measure_relevance(candidate, Wanted({stem("drop"): 1.0}, DEFAULT_THRESHOLDS))
+        assert candidate.notes["needed"] == pytest.approx(needed - less)
+        assert answers(candidate.notes) is bool(less)
 
 
 @pytest.mark.parametrize("budget", BUDGETS)

@@ -16,6 +16,7 @@ from holdfast.inference.tokenizer import open_tokenizer
 from holdfast.language import stem
 from holdfast.model.query import Passage
 from holdfast.recall.core.candidates import Candidate, Pool
+from holdfast.recall.core.relevance import READ
 from holdfast.recall.query.query import Query
 from holdfast.recall.query.terms import read_terms
 from holdfast.recall.ranking.rerank import (
@@ -127,6 +128,15 @@ def test_the_soft_matcher_discounts_length_and_counts_preceding_context(
         candidate("d", "The boat: green.", context="Which colour do you want?"),
     )
     assert short > long and short > placed > bare
+
+
+@pytest.mark.parametrize("ships", [True, False])
+def test_scores_are_noted_of_the_reranker_that_ships_alone(ships: bool) -> None:
+    parts = SemanticModels(None, None, None, FixedReranker([3.0, -1.5]), reranker_is_english=ships)
+    encoder = CrossEncoder(ModelSemanticSearch(Path("/nonexistent"), parts))
+    read = [candidate("a", "The boat is green."), candidate("b", "Lunch is at noon.")]
+    judged(encoder, "which colour has the boat", *read)
+    assert [one.notes.get(READ) for one in read] == ([3.0, -1.5] if ships else [None, None])
 
 
 def test_the_soft_matcher_prefers_adjacent_words(shipped: ModelSemanticSearch) -> None:

@@ -29,6 +29,8 @@ from holdfast.word_forms import (
     without_elision,
 )
 
+# The note of how the reranker that ships scores a candidate; others have other scales.
+READ = "read"
 # Counting stops here: a word in more passages than this is common, however many there are.
 MAX_COUNTED = 2000
 # Longer texts are measured by their start: reading costs as much as finding.
@@ -98,6 +100,8 @@ def measure_relevance(
     needed = wanted.thresholds.minimum(candidate.cosine)
     if wanted.names and not wanted.names & present:
         needed += wanted.thresholds.without_name
+    if candidate.notes.get(READ, -math.inf) >= wanted.thresholds.read_score:
+        needed -= wanted.thresholds.when_read
     candidate.notes["needed"] = round(needed, 4)
     candidate.notes.pop("own_words", None)
     if wanted.alternatives and not answers(candidate.notes):

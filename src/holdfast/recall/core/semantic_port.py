@@ -23,6 +23,11 @@ class SemanticSearch(Protocol):
         `thoroughly`, the one that comes with Holdfast; which knows English only."""
         ...
 
+    @property
+    def reranker_ships(self) -> bool:
+        """Whether the cross-encoder is the one that comes with Holdfast, whose scores are known."""
+        ...
+
     def understands(self, query: str) -> bool:
         """Whether the model knows the language of a query, so that a cosine tells whether a
         passage answers it."""

@@ -15,7 +15,7 @@ from typing import Protocol
 from holdfast.errors import HoldfastError
 from holdfast.model.query import RetrieverReport
 from holdfast.recall.core.candidates import Candidate, Pool
-from holdfast.recall.core.relevance import proximity, stems_in, weight_share
+from holdfast.recall.core.relevance import READ, proximity, stems_in, weight_share
 from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.recall.core.tuning import DEFAULT_RERANK, RerankLimits
 from holdfast.recall.query.query import Query
@@ -101,7 +101,12 @@ class CrossEncoder:
             for candidate in best
         )
         tokens = limits.tokens_per_candidate * max(len(best), limits.fewest)
-        return self._semantic.rerank(query.text, texts, deadline, tokens)
+        values = self._semantic.rerank(query.text, texts, deadline, tokens)
+        if values is not None and self._semantic.reranker_ships:
+            # Its scale is known, so the scores also help to decide whether anything answers.
+            for candidate, value in zip(best, values, strict=False):
+                candidate.notes[READ] = round(value, 4)
+        return values
 
 
 def rerank(

@@ -69,6 +69,10 @@ class ModelSemanticSearch:
             return False
         return not parts.reranker_is_english or language_of(query).is_english
 
+    @property
+    def reranker_ships(self) -> bool:
+        return self._parts.reranker_is_english
+
     def understands(self, query: str) -> bool:
         return not self._parts.english_only or language_of(query).is_english
 
