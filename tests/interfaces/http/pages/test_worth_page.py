@@ -45,6 +45,7 @@ def test_the_page_shows_the_numbers_of_the_ledger(browser_session: BrowserSessio
     assert "50%" in words and "of 4 judged texts were used" in words
     assert "an error occurred" in words and "cost nothing" in words
     assert "there is no session without memory to compare with" in words
+    assert "start, 800 characters, 1 record\n" in f"{words}\n"
     page.get_by_label("Days").select_option("7")
     page.get_by_role("button", name="Show").click()
     page.wait_for_url("**days=7*")
