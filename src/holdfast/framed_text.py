@@ -8,10 +8,13 @@ close the frame, imitate a tag of the agent's host, hide characters, or start a 
 from __future__ import annotations
 
 import re
-from typing import Any, cast
 
 from holdfast.language import collapse_spaces
 from holdfast.regex import regex
+
+TYPE_CHECKING = False  # `typing` delays hooks: see `lazy_named_tuple`
+if TYPE_CHECKING:
+    from typing import Any, TypeGuard
 
 # The tag around injected briefs. Ingest strips it, so that they are never captured as a user's
 # text.
@@ -104,11 +107,19 @@ def defang_all(value: Any, outside: bool = False) -> Any:
     """A JSON value, each text of which is `defang`ed."""
     if isinstance(value, str):
         return defang(value, outside)
-    if isinstance(value, dict):
-        return {key: defang_all(one, outside) for key, one in cast(dict[str, Any], value).items()}
-    if isinstance(value, list):
-        return [defang_all(one, outside) for one in cast(list[Any], value)]
+    if _is_object(value):
+        return {key: defang_all(one, outside) for key, one in value.items()}
+    if _is_array(value):
+        return [defang_all(one, outside) for one in value]
     return value
+
+
+def _is_object(value: Any) -> TypeGuard[dict[str, Any]]:
+    return isinstance(value, dict)
+
+
+def _is_array(value: Any) -> TypeGuard[list[Any]]:
+    return isinstance(value, list)
 
 
 def fence(text: str, outside: bool) -> str:

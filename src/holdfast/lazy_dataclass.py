@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
 
 _FIELDS = "__dataclass_fields__"
 
+TYPE_CHECKING = False  # `typing` delays hooks: see `lazy_named_tuple`
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
     from dataclasses import field as field
     from dataclasses import replace as replace
+    from typing import Any
 else:
     _METHODS = ("__init__", "__repr__", "__eq__", "__hash__")
     # Compiling `__init__` takes as long as this many calls that read the fields one by one.

@@ -9,9 +9,12 @@ type checkers these are named tuples of the standard library.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
 
+# `typing` takes 3 ms to import, and the hook of a first prompt would wait for it. So the modules
+# that it loads import from there for type checkers alone, which take this name for true.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
     from typing import NamedTuple as NamedTuple
 else:
     from collections import _tuplegetter

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import Any, AnyStr, cast
+
+TYPE_CHECKING = False  # `typing` delays hooks: see `lazy_named_tuple`
+if TYPE_CHECKING:
+    from typing import Any, AnyStr
 
 
 class LazyPattern:
@@ -32,4 +35,5 @@ class LazyPattern:
 
 def regex(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """A lazy `re.compile`, for patterns that are used through their methods."""
-    return cast(Any, LazyPattern(pattern, flags))
+    lazy: Any = LazyPattern(pattern, flags)
+    return lazy

@@ -13,7 +13,6 @@ below the thresholds of `GoalBriefLimits` are not quoted; how they are ranked is
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from holdfast.brief.first_prompt import PromptSimilarity, goal_of
 from holdfast.brief.frame import (
@@ -42,6 +41,7 @@ from holdfast.recall.retrievers.recaps import RecapMatch, RecapSearch, stating_u
 from holdfast.refine.facts.decision_sentences import MIN_STRENGTH
 from holdfast.store.protocol import Reader
 
+TYPE_CHECKING = False  # `typing` delays hooks: see `lazy_named_tuple`
 if TYPE_CHECKING:
     from holdfast.brief.memory_file import MemoryFile
     from holdfast.model.knowledge import Rule

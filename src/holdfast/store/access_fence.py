@@ -17,7 +17,7 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
-from typing import Any, Protocol, cast, get_type_hints
+from typing import Any, cast, get_type_hints
 
 from holdfast.errors import ForbiddenError, NotFoundError
 from holdfast.principal import Level, Principal
@@ -38,7 +38,7 @@ from holdfast.store.knowledge.rules import RuleReader, RuleWriter
 from holdfast.store.ledgers.api_keys import ApiKeys
 from holdfast.store.ledgers.injections import FailedTasks, InjectionLedger
 from holdfast.store.ledgers.model_calls import ModelCallLedger, ModelSummaries
-from holdfast.store.protocol import Reader, ReadStore, Store
+from holdfast.store.protocol import Protocol, Reader, ReadStore, Store
 from holdfast.store.records.banks import BankReader, BankWriter
 from holdfast.store.records.clues import ClueReader, ClueWriter
 from holdfast.store.records.curation import CurationReader, CurationWriter

@@ -15,10 +15,10 @@ digest, claim, fact, concept, memory occurrence, rule, pattern, passage) can be 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
-
+TYPE_CHECKING = False  # `typing` delays hooks: see `lazy_named_tuple`
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
+    from typing import Protocol as Protocol
 
     from holdfast.store.across_tables.bank_merges import BankMerges
     from holdfast.store.across_tables.derived import DerivedWriter
@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from holdfast.store.records.sources import SourceReader, SourceWriter
     from holdfast.store.records.turns import TurnReader, TurnWriter
     from holdfast.store.sql.integrity import IntegrityReport
+else:
+    Protocol = object
 
 
 class Reader(Protocol):

@@ -224,7 +224,8 @@ def test_the_command_shows_the_brief_with_the_memory_file_as_it_is_now(here: Pro
 
 # Each takes a first prompt some milliseconds to import.
 _SLOW_MODULES = frozenset(
-    "dataclasses email inspect ipaddress logging pathlib subprocess threading urllib.parse "
+    "dataclasses datetime email inspect ipaddress json logging pathlib subprocess threading typing "
+    "urllib.parse "
     "holdfast.refine.facts.amendments holdfast.store.sqlite.store".split()
 )
 

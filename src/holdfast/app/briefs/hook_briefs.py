@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from holdfast.brief.goal_brief import goal_brief
 from holdfast.refine.rules.rule_roots import memory_file_stamps
 from holdfast.sources.rule_locations import file_stamp
 from holdfast.store.sqlite.hook_reader import HookReader
 
+TYPE_CHECKING = False  # `typing` delays hooks: see `lazy_named_tuple`
 if TYPE_CHECKING:
     from holdfast.brief.frame import Brief
     from holdfast.model.knowledge import Rule

@@ -5,14 +5,18 @@ words takes in all, so nothing here imports them."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
 
 from holdfast.model.query import Layer, Passage
 from holdfast.recall.core.candidates import PassageKey
 from holdfast.store.protocol import Reader
 
+TYPE_CHECKING = False  # `typing` delays hooks: see `lazy_named_tuple`
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from holdfast.recall.core.parallel import RetrieverResult
+else:
+    Protocol = object
 
 
 class SemanticSearch(Protocol):

@@ -6,8 +6,8 @@ A part is made, and its module imported, when it is first used: a search needs a
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # `typing` delays hooks: see `lazy_named_tuple`
 if TYPE_CHECKING:
     # To type checkers these are properties, as the protocol has them.
     from builtins import property as cached_property

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from holdfast.lazy_dataclass import replace
 from holdfast.lazy_named_tuple import NamedTuple
@@ -16,9 +15,17 @@ from holdfast.store.sql import labels, rows, timeline
 from holdfast.store.sql.database import Database
 from holdfast.store.sql.statements import batches, placeholders_for
 
+TYPE_CHECKING = False  # `typing` delays hooks: see `lazy_named_tuple`
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from holdfast.model.forge import Issue, Pull, Remark
     from holdfast.model.team import Commit
+
+    # What is of no session and has a passage of its own.
+    StandaloneRecord = Commit | Memory | Pull | Issue | Remark
+else:
+    Protocol = object
 
 
 class Match(NamedTuple):
@@ -42,10 +49,6 @@ class NumberedPassage(NamedTuple):
     scope: str
     body: str
     context: str
-
-
-# What is of no session and has a passage of its own.
-StandaloneRecord: TypeAlias = "Commit | Memory | Pull | Issue | Remark"
 
 
 class FullTextIndex(Protocol):

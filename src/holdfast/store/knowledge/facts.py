@@ -6,9 +6,7 @@ kept as a list, so that what was known at any time can be read: a change after t
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
 
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.knowledge import (
@@ -32,7 +30,10 @@ from holdfast.store.sql import labels, rows
 from holdfast.store.sql.database import Database
 from holdfast.store.sql.statements import batches, insert, insert_missing, placeholders_for, upsert
 
+TYPE_CHECKING = False  # `typing` delays hooks: see `lazy_named_tuple`
 if TYPE_CHECKING:
+    from typing import Any
+
     from holdfast.model.ledgers.injections import RecordUse
 
 
@@ -98,7 +99,7 @@ def claim_of(row: rows.Row) -> Claim:
     fields["trust"] = Trust(fields["trust"])
     fields["status"] = Status(fields["status"])
     fields["by_person"] = bool(fields["by_person"])
-    fields["files"] = tuple(json.loads(fields["files"]))
+    fields["files"] = tuple(rows.loads(fields["files"]))
     return Claim(**fields)
 
 
@@ -120,7 +121,7 @@ def fact_of(row: rows.Row) -> Fact:
     fields["trust"] = Trust(fields["trust"])
     fields["status"] = Status(fields["status"])
     for name in _LISTS:
-        fields[name] = tuple(json.loads(fields[name]))
+        fields[name] = tuple(rows.loads(fields[name]))
     times = (fields.pop("since"), fields.pop("until"), fields.pop("learned"))
     return Fact(**fields, validity=Validity(*times))
 
@@ -135,7 +136,7 @@ def _review_row(review: Review) -> rows.Row:
 
 def _review_of(row: rows.Row) -> Review:
     bank, id, kind, target, reason, opened, evidence, state, decided, by, advice = row
-    names = tuple(json.loads(evidence))
+    names = tuple(rows.loads(evidence))
     verdict = ReviewState(state)
     return Review(bank, id, kind, target, reason, opened, names, verdict, decided, by, advice or "")
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Protocol
 
 from holdfast.errors import InputError
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.store.sql.dialect import Dialect
 
-Row = tuple[Any, ...]
+TYPE_CHECKING = False  # `typing` delays hooks: see `lazy_named_tuple`
+if TYPE_CHECKING:
+    from typing import Any, Protocol
+
+    Row = tuple[Any, ...]
+else:
+    Protocol, Row = object, tuple
 
 
 class TableSize(NamedTuple):

@@ -8,9 +8,7 @@ each label in the order of time, so that the latest are found without reading th
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 from holdfast.language import STOPWORDS, stem, words
 from holdfast.model.kinds import record_kind
@@ -22,11 +20,15 @@ from holdfast.store.sql import rows
 from holdfast.store.sql.connection import Connection
 from holdfast.store.sql.statements import insert, placeholders_for
 
+TYPE_CHECKING = False  # `typing` delays hooks: see `lazy_named_tuple`
 if TYPE_CHECKING:
+    from typing import TypeGuard
+
     from holdfast.model.forge import Pull
 
+    Labelled = Exchange | Commit | Concept | Memory | Fact | Pull
+
 Filtered = Exchange | Commit
-Labelled: TypeAlias = "Filtered | Concept | Memory | Fact | Pull"
 _Condition = tuple[str, tuple[str, ...]]
 
 _RECORDS = {
@@ -76,7 +78,7 @@ def _put_labels(
 ) -> None:
     items, join = connection.dialect.json_items, connection.dialect.ordered_join
     bank, kind, id = name
-    labels = json.dumps([list(label) for label in found])
+    labels = rows.dumps([list(label) for label in found], ensure_ascii=True)
     connection.run(
         f"INSERT INTO label (bank, kind, text, file_name) SELECT CAST(? AS text), {_KIND}, "
         f"{_TEXT}, "
@@ -88,7 +90,7 @@ def _put_labels(
         f"ON label.bank = ? AND label.kind = {_KIND} AND label.text = {_TEXT}",
         (labels, bank),
     )
-    numbers = json.dumps([id for (id,) in ids])
+    numbers = rows.dumps([id for (id,) in ids], ensure_ascii=True)
     connection.run(
         "INSERT INTO labelled_record SELECT CAST(value AS bigint), CAST(? AS text), "
         f"CAST(? AS text), CAST(? AS text) FROM {items}(?)",

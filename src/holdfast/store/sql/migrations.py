@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from holdfast.errors import NewerSchemaError, StoreError
 from holdfast.lazy_named_tuple import NamedTuple
 
+TYPE_CHECKING = False  # `typing` delays hooks: see `lazy_named_tuple`
 if TYPE_CHECKING:
     from pathlib import Path
 

@@ -7,9 +7,7 @@ in the module of that part (`store/knowledge/facts.py` for facts).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
-from typing import Any
 
 from holdfast.model.query import LAYER_BY_KIND, Passage
 from holdfast.model.records import (
@@ -20,7 +18,17 @@ from holdfast.model.records import (
 from holdfast.model.team import Commit
 from holdfast.model.trust import Status, Trust
 
-Row = tuple[Any, ...]
+TYPE_CHECKING = False  # `typing` delays hooks: see `lazy_named_tuple`
+if TYPE_CHECKING:
+    from typing import Any
+
+    Row = tuple[Any, ...]
+else:
+    Row = tuple
+try:
+    from _json import make_scanner
+except ImportError:  # an interpreter without the part of `json` in C
+    make_scanner = None
 
 EXCHANGE = (
     "bank, id, session, first_seq, last_seq, started, ended, type, title, summary, details, "
@@ -30,14 +38,49 @@ COMMIT = "bank, id, time, author, email, subject, body, files, parents, trust"
 PASSAGE = "bank, kind, id, session, time, body, context, trust, status, role, seq, hash"
 
 
+class _JsonOptions:
+    """What the scanner is to make of JSON: what `json.loads` makes of it."""
+
+    strict = True
+    object_hook = object_pairs_hook = None
+    parse_float, parse_int, parse_constant = float, int, float
+
+
+_options: Any = _JsonOptions
+_scan = make_scanner(_options) if make_scanner is not None else None
+
+
+def loads(text: str) -> Any:
+    """`json.loads` without the import of `json`: it takes 3 ms, most of them for patterns that its
+    part in C does not need, and the hook of a first prompt would wait for it."""
+    try:
+        if _scan is not None:
+            value, end = _scan(text, 0)
+            if end == len(text):
+                return value
+    except (StopIteration, SystemError, ValueError):
+        pass
+    # White space around it, or no JSON: then the error is that of `json`.
+    import json
+
+    return json.loads(text)
+
+
+def dumps(value: object, ensure_ascii: bool = False) -> str:
+    """`json.dumps`, without spaces."""
+    import json
+
+    return json.dumps(value, ensure_ascii=ensure_ascii, separators=(",", ":"))
+
+
 def as_list(values: Iterable[str]) -> str:
     """Texts as a JSON array."""
-    return json.dumps(list(values), ensure_ascii=False, separators=(",", ":"))
+    return dumps(list(values))
 
 
 def as_tuple(text: str) -> tuple[str, ...]:
     """The texts of a JSON array."""
-    return tuple(json.loads(text))
+    return tuple(loads(text))
 
 
 def named_fields(columns: str, row: Row) -> dict[str, Any]:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Sized
-from typing import TypeVar
 
-T = TypeVar("T")
+TYPE_CHECKING = False  # `typing` delays hooks: see `lazy_named_tuple`
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    T = TypeVar("T")
+
 # Values in one statement. Every build of SQLite takes at least 999; the rest is for the other
 # conditions of a statement. More of them mean fewer statements and longer ones to parse.
 BATCH_SIZE = 500

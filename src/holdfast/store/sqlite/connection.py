@@ -7,12 +7,10 @@ The home is for its owner alone (0700, files 0600). Readers never wait; a writer
 from __future__ import annotations
 
 import os
-import sqlite3
 import time
 from _thread import allocate_lock
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, ClassVar
 
 from holdfast.errors import (
     HoldfastError,
@@ -25,9 +23,15 @@ from holdfast.store.sql.connection import Row, TableSize, number_too_large
 from holdfast.store.sql.database import Database
 from holdfast.store.sql.dialect import SQLITE
 
+TYPE_CHECKING = False  # `typing` delays hooks: see `lazy_named_tuple`
 if TYPE_CHECKING:
+    import sqlite3
     from _thread import LockType
     from pathlib import Path
+    from typing import Any, ClassVar
+else:
+    # `sqlite3` is this, and imports `datetime` for types that no column has.
+    import _sqlite3 as sqlite3
 
 # OverflowError: a number that has more than 64 bits.
 _FAILED = (sqlite3.DatabaseError, OverflowError)
@@ -106,6 +110,13 @@ def open_read_only(path: Path, any_thread: bool = False) -> sqlite3.Connection:
             check_same_thread=not any_thread,
             cached_statements=_PREPARED_STATEMENTS,
         )
+
+
+def open_quickly(path: str) -> sqlite3.Connection:
+    """Open a database that is there, by its absolute path, so that nothing in it can be changed."""
+    for character in "%?#":
+        path = path.replace(character, f"%{ord(character):02X}")
+    return sqlite3.connect(f"file:{path}?mode=ro", uri=True, isolation_level=None)
 
 
 def _is_ours_to_write(path: Path) -> bool:

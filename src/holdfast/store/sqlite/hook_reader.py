@@ -6,13 +6,17 @@ It is opened for reading, and refused if it is of another version; nothing else 
 
 from __future__ import annotations
 
-import sqlite3
 from functools import partial
 
 from holdfast.errors import StoreError
 from holdfast.store.across_tables.parts import ReaderParts
 from holdfast.store.sql.database import Database
-from holdfast.store.sqlite.connection import SqliteConnection, table_sizes, translated
+from holdfast.store.sqlite.connection import (
+    SqliteConnection,
+    open_quickly,
+    table_sizes,
+    translated,
+)
 from holdfast.store.sqlite.full_text import SqliteFullText
 from holdfast.store.sqlite.schema import VERSION
 
@@ -22,10 +26,8 @@ class HookReader(ReaderParts):
 
     def __init__(self, path: str) -> None:
         """`path` is absolute. Raises a StoreError if there is no memory of this version."""
-        for character in "%?#":
-            path = path.replace(character, f"%{ord(character):02X}")
         with translated(path):
-            self._raw = sqlite3.connect(f"file:{path}?mode=ro", uri=True, isolation_level=None)
+            self._raw = open_quickly(path)
             if self._raw.execute("PRAGMA user_version").fetchone()[0] != VERSION:
                 self._raw.close()
                 raise StoreError(f"The memory at {path} is of another version.")

@@ -444,6 +444,9 @@ def create_marker(path: str) -> bool:
 
 def ask_server(home: HookHome, session: str, cwd: str, prompt: str) -> dict[str, Any] | None:
     """The brief that a running server finds; None where none answers in time."""
+    path = os.path.join(home.inbox, "ask.sock")
+    if not os.path.exists(path):
+        return None
     import _socket  # `socket` takes as long to import as all the rest of this script
 
     until = time.monotonic() + SERVER_TIMEOUT_S
@@ -461,7 +464,7 @@ def ask_server(home: HookHome, session: str, cwd: str, prompt: str) -> dict[str,
         connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         try:
             connection.settimeout(SERVER_TIMEOUT_S)
-            connection.connect(os.path.join(home.inbox, "ask.sock"))
+            connection.connect(path)
             connection.sendall(write_json(line).encode() + b"\n")
             while not data.endswith(b"\n") and len(data) < MAX_ANSWER_BYTES:
                 connection.settimeout(max(0.01, until - time.monotonic()))
