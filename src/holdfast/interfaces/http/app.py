@@ -15,6 +15,7 @@ from fastapi.routing import APIRoute
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute
+from starlette.types import ASGIApp
 
 from holdfast.app.curation.rule_proposals import FileChangedError
 from holdfast.app.views.brief_view import BriefCache
@@ -103,7 +104,7 @@ class WebApp:
         self.mcp_sessions = mcp_endpoint.make_sessions()
         self.metrics = Metrics()
         # Takes the principal as it was set before.
-        self.unguarded = PageFormats(self._app())
+        self.unguarded: ASGIApp = PageFormats(self._app())
         self.guard = Guard(self.unguarded, keys, rules)
 
     @property

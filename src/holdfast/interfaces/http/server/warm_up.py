@@ -17,6 +17,7 @@ from functools import partial
 from starlette.types import Message
 
 from holdfast.interfaces.http.app import WebApp
+from holdfast.interfaces.http.core.memory_pool import IS_OWN_REQUEST
 from holdfast.interfaces.http.core.request_principal import owner, set_principal
 from holdfast.interfaces.http.pages.graph import load_drawing
 from holdfast.interfaces.http.pages.home import LIVE_HEADER
@@ -62,6 +63,7 @@ def _steps(web: WebApp) -> Iterator[Callable[[], Awaitable[object]]]:
 async def _open(web: WebApp, path: str) -> None:
     """Open a page as a browser does, but without noting a visit."""
     set_principal(owner())
+    IS_OWN_REQUEST.set(True)
 
     async def receive() -> Message:
         return {"type": "http.request", "body": b""}
