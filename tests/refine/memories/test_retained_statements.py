@@ -39,6 +39,22 @@ def test_of_a_subagent_only_the_cause_that_it_found_is_retained(parent: str) -> 
     assert any(who == "user" for _, who, _ in found) is not bool(parent)
 
 
+@pytest.mark.parametrize("grade", ["Medium – ", "P1: ", "High severity: "])
+def test_of_a_subagent_a_fault_with_its_grade_is_retained(grade: str) -> None:
+    told = (
+        "stale detection in `ledger/reviews.py` is capped at 240 seconds, so every running review"
+    )
+    told += " of the ledger that is older than five minutes is treated as failed"
+    report = f"I found one issue in the changed code.\n\n- **{grade}reviews fail by being viewed**"
+    report += f"\n  - In the handler, {told}."
+
+    found = [what for _, _, what in retained("the session that runs it", report)]
+
+    assert any(told in what for what in found)
+    others = retained("the session that runs it", report.replace(grade, ""))
+    assert not any(told in what for _, _, what in others)
+
+
 def test_a_statement_keeps_its_end() -> None:
     long = CAUSE.replace("a batch", "a batch of " + ", ".join(f"column_{n}" for n in range(14)))
     (found,) = (what for kind, _, what in retained("", long) if kind is Kind.LESSON)

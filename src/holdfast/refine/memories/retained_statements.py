@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from holdfast.errors import ModelError
@@ -18,8 +19,16 @@ from holdfast.refine.memories.retention_rules import make_occurrence
 from holdfast.refine.memories.statement_networks import statement_network
 from holdfast.refine.sessions.subjects import subject_of
 from holdfast.refine.sessions.titles import says_something, session_subject
+from holdfast.regex import regex
 
 _DOCUMENTS = (".md", ".mdx", ".txt", ".rst")
+# How a review grades a fault that it found: "Medium – …", "[P1] …", "High severity: …".
+_GRADED = regex(
+    r"^\W*(?:p[0-4]|"
+    r"(?:critical|high|medium|low|major|minor|blocker)(?: (?:severity|priority|risk))?)"
+    r"(?:[*_\])]|\s)*[:\]–—-]",
+    re.IGNORECASE,
+)
 
 
 def retain_statements(
@@ -93,9 +102,10 @@ def _embed(texts: Sequence[str]) -> Numbers:
 
 def _is_beyond_report(one: Distilled) -> bool:
     """Whether a statement of a subagent is more than its report, of which the agent that runs it
-    tells what came: a cause that was found, or what it wrote for later. Its prompt is no person's.
-    """
-    return one.turn.tool is not None or (one.kind is Kind.LESSON and not one.is_person)
+    tells what came: a cause or a fault that was found, or what it wrote for later. Its prompt is no
+    person's."""
+    is_found = one.kind is Kind.LESSON or _GRADED.match(one.said) is not None
+    return one.turn.tool is not None or (is_found and not one.is_person)
 
 
 def _asks_for_work(turns: Sequence[Turn]) -> bool:
