@@ -53,8 +53,8 @@ class Served(NamedTuple):
 
 
 @contextmanager
-def served(folder: Path, settings: str) -> Generator[Served]:
-    env = empty_home(folder) | {"HOLDFAST_EMBEDDER": "none"}
+def served(folder: Path, settings: str, store: str = "") -> Generator[Served]:
+    env = empty_home(folder) | {"HOLDFAST_EMBEDDER": "none", "HOLDFAST_STORE": store}
     (folder / "home" / "config.toml").write_text(f'bank = "{BANK}"\n[serve]\n{settings}')
     with Holdfast(load_settings(env)) as memory:
         memory.remember("The harbour opens at six.")
