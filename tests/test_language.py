@@ -268,3 +268,13 @@ def test_a_cut_text_is_the_start_of_what_was_written(tokens: list[str]) -> None:
 )
 def test_a_title_gets_a_capital_letter_unless_it_starts_with_code(text: str, expected: str) -> None:
     assert capitalize(text) == expected
+
+
+def test_no_sentence_ends_within_code() -> None:
+    text = "It reads `env.A ?? env.B ?? DEFAULT`. If `env.A` is empty, that is kept."
+    assert sentences(text) == [
+        "It reads `env.A ?? env.B ?? DEFAULT`.",
+        "If `env.A` is empty, that is kept.",
+    ]
+    stray = "A stray ` is here. The next is `code`. It ends."
+    assert sentences(stray) == ["A stray ` is here.", "The next is `code`.", "It ends."]

@@ -107,6 +107,8 @@ def collapse_spaces(text: str) -> str:
 # those makes reading the sample sessions 12 % faster, and twelve real transcripts 6 %; with room
 # for 256 texts it did not help these. Longer texts would fill the memory.
 _KEPT_TEXTS = 1024
+# Code with `?` or `.` in it (`a ?? b ?? c`) closes within so many parts of a text.
+_CODE_PARTS = 3
 _MAX_KEPT_CHARACTERS = 2_000
 
 
@@ -128,14 +130,21 @@ def _find_sentences(text: str) -> list[str]:
     for block in _paragraphs(_without_blocks(text)):
         pending = ""
         parts = _split_at_ends(block)
-        for part, following in zip(parts, [*parts[1:], ""], strict=True):
+        for number, part in enumerate(parts, 1):
             pending = f"{pending} {part}".strip() if pending else part
-            if pending and not _goes_on(pending, following):
+            following = parts[number] if number < len(parts) else ""
+            in_code = pending.count("`") % 2 and _closes_code(parts[number : number + _CODE_PARTS])
+            if pending and not in_code and not _goes_on(pending, following):
                 found.append(pending)
                 pending = ""
         if pending:
             found.append(pending)
     return found
+
+
+def _closes_code(parts: Sequence[str]) -> bool:
+    """Whether the first of these parts with a mark of code has one that nothing opened."""
+    return next((part.count("`") for part in parts if "`" in part), 0) % 2 == 1
 
 
 def _goes_on(text: str, following: str) -> bool:
