@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -185,6 +186,20 @@ def check_a_commit_of_very_many_files_is_found_by_any(make_store: MakeStore) -> 
         for file in ("0.txt", "archive/4999.txt", "archive/"):
             expect(store.records.filter(BANK, RecordFilter(file=file)), [commit], f"sift by {file}")
         expect(store.records.filter(BANK, RecordFilter(file="5000.txt")), [], "sift")
+
+
+def check_work_is_found_by_a_very_long_path_and_keyword(make_store: MakeStore) -> None:
+    # Digits of hashes: a server compresses texts that repeat themselves before it indexes them.
+    digits = "".join(hashlib.sha256(str(n).encode()).hexdigest() for n in range(80))
+    path = "/".join(digits[n : n + 50] for n in range(0, len(digits), 50))
+    with prepared(make_store) as store:
+        work = _work("x1", 1, files_modified=(f"/{path}/crane.py",), keywords=(f"k{digits}",))
+        with store.transaction():
+            store.derived.put(BANK, SESSION, [work])
+        for file in ("crane.py", f"{path[-20:]}/crane.py", f"/{path}/crane.py"):
+            expect(_sift(store, RecordFilter(file=file)), ["x1"], "sift by a long path")
+        expect(_sift(store, RecordFilter(concept=f"k{digits}")), ["x1"], "sift by a long keyword")
+        expect(_sift(store, RecordFilter(file="winch.py")), [], "sift by another file")
 
 
 def check_work_is_found_by_its_concepts(make_store: MakeStore) -> None:

@@ -36,6 +36,9 @@ _RECORDS = {
     "commit": (rows.COMMIT, rows.commit_of),
 }
 _KIND, _TEXT = "json_extract(value, '$[0]')", "json_extract(value, '$[1]')"
+# The longest text of a label, in characters: PostgreSQL indexes at most 2,704 bytes, of which the
+# bank and the kind take some, and a character has up to four.
+_MAX_TEXT = 600
 # A text before and one after every time; '', for no time, is before both.
 _BEFORE_ALL, _AFTER_ALL = " ", "~"
 
@@ -149,14 +152,15 @@ def _without_stopwords(text: str) -> str:
 
 
 def stems(text: str) -> list[str]:
-    """The stem of each word, once."""
-    return list(dict.fromkeys(stem(word) for word in words(text)))
+    """The stem of each word, once; of one that is too long for a label, its start."""
+    return list(dict.fromkeys(stem(word[:_MAX_TEXT]) for word in words(text)))
 
 
 def _path(file: str) -> str:
-    """A path with forward slashes, and without halves of surrogate pairs."""
+    """A path with forward slashes, and without halves of surrogate pairs; of one that is too long
+    for a label, its end."""
     file = file.encode("utf-8", "replace").decode("utf-8")
-    return file.replace("\\", "/").removeprefix("./")
+    return file.replace("\\", "/").removeprefix("./")[-_MAX_TEXT:]
 
 
 def filter_records(
