@@ -127,7 +127,9 @@ def test_a_permitted_key_can_use_every_operation(
     was seen before, so of pages only those that show something.)"""
     never: list[object] = []
     with KeyClient(whole.url, whole.keys.chief) as client:
-        for operation, ask in sorted(described.ways(sort, client), key=lambda one: _order(one[0])):
+        for operation, ask in sorted(
+            described.ways(sort, client), key=lambda one: operation_order(one[0])
+        ):
             if operation.name in _NOT_THERE or (sort == "pages" and operation.method == "POST"):
                 continue
             told = Reply(0, "", False)
@@ -143,7 +145,7 @@ def test_a_permitted_key_can_use_every_operation(
     assert not never, "\n".join(map(str, never))
 
 
-def _order(operation: Operation) -> int:
+def operation_order(operation: Operation) -> int:
     """First what only looks, last what erases."""
     if any(word in operation.path for word in ("purge", "scrub", "undo", "fix")):
         return 9
