@@ -95,6 +95,13 @@ def test_a_name_is_found_among_many_records_with_its_words(store: SqliteStore) -
     assert held in first_texts(store, "Why did we change ERROR?")
 
 
+def test_a_name_whose_only_word_is_in_every_record_is_found(store: SqliteStore) -> None:
+    held = f"uv run --with numpy {'and with much else ' * 30}"
+    put(store, held, *(f"go on with run {n}" for n in range(500)))
+    for query in ("Where do we use --with?", "Why did we change --with?"):
+        assert held in first_texts(store, query)
+
+
 def test_a_name_is_found_wherever_it_stands_in_a_long_record(store: SqliteStore) -> None:
     held = f"{'some other line of a long log. ' * 900} ProfileData"
     put(store, "profile settings", "data of a run", "the profile of a change", held)

@@ -273,6 +273,15 @@ def check_turns_are_found_by_their_positions(make_store: MakeStore) -> None:
         expect(store.passages.of_turns(BANK, []), [], "turn_passages of no place")
         others = store.passages.of_turns(BANK, [("s2", 1), ("s2", 2)])
         expect(others, [], "turn_passages of another session")
+        held = [_said(f"h{n}", "")._replace(body=body) for n, body in enumerate(("a --B_% c", "b"))]
+        _derive(store, *turns, *held)
+        for bank, text, ids in (
+            (BANK, "--B_%", ["h0"]),
+            (None, "--B_%", ["h0"]),
+            (OTHER, "--B", []),
+        ):
+            expect(_ids(store.passages.containing(bank, text, 9)), ids, f"passages with {text!r}")
+        expect(store.passages.containing(BANK, "--b_%", 9), [], "passages in another case")
         found = _ids(store.passages.of_records(BANK, "turn", ["t3", "t1", "x", "t3"]))
         expect(found, ["t1", "t3"], "passages of records of a kind")
         expect(store.passages.of_records(BANK, "turn", []), [], "passages of no record")

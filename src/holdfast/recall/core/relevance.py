@@ -86,7 +86,8 @@ def measure_relevance(
     passage = candidate.passage
     own = stems_in(weights, passage.body)
     context = stems_in(weights, passage.context[: max(0, _MAX_CHARACTERS - len(passage.body))])
-    held = frozenset[str]().union(*(wanted.identifiers.get(n, ()) for n in candidate.names))
+    names = [wanted.identifiers.get(name, frozenset()) for name in candidate.names]
+    held = frozenset[str]().union(*names)
     own |= held
     candidate.coverage_alone = weight_share(weights, own)
     present = own | context
@@ -95,7 +96,9 @@ def measure_relevance(
         rest = {key: value for key, value in weights.items() if key not in implied}
         candidate.coverage = max(candidate.coverage, weight_share(rest, present))
     by_both = combine(candidate.coverage, candidate.cosine)
-    by_names = weight_share(weights, held) if held else 0.0
+    # A name of words that say nothing (`--with`) counts like one of the query's words.
+    bare = names.count(frozenset())
+    by_names = max(weight_share(weights, held), bare / max(1, bare + len(weights)))
     candidate.notes["relevance"] = round(max(by_both, by_names), 4)
     needed = wanted.thresholds.minimum(candidate.cosine)
     if wanted.names and not wanted.names & present:

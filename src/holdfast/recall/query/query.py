@@ -63,8 +63,12 @@ class Query(NamedTuple):
     ) -> Wanted:
         """What an answer is measured by. An expansion lets it say the words by other terms."""
         other = alternatives(self.terms.words, expansion)
+        # A query of nothing but small words asks for its name alone: "Where do we use --with?".
+        small = all(word in STOPWORDS for word in self.terms.words)
         named = {
-            name: _name_stems(read_terms(name).words, self.stem_weights)
+            name: frozenset(self.stem_weights)
+            if small
+            else _name_stems(read_terms(name).words, self.stem_weights)
             for name in self.identifiers
         }
         return Wanted(self.stem_weights, thresholds, self.name_stems, other, named)

@@ -42,8 +42,12 @@ def find_names(
         if _exact_holders(list(pool), name):
             continue
         matches = reader.passages.search(bank, [name], limit=_MAX_LOOKED_THROUGH)
-        found = [Candidate(match.passage) for match in matches if accepts(match.passage)]
-        for candidate in _exact_holders(found, name)[:_FIRST]:
+        found = [match.passage for match in matches]
+        if len(found) == _MAX_LOOKED_THROUGH and not any(name in one.body for one in found):
+            # Its words are those of most records (`--with`): no index tells it from them.
+            found = reader.passages.containing(bank, name, _MAX_LOOKED_THROUGH)
+        held = _exact_holders([Candidate(one) for one in found if accepts(one)], name)
+        for candidate in held[:_FIRST]:
             pool.add(candidate.passage)
 
 

@@ -186,6 +186,16 @@ class PassageReader:
         )
         return [rows.passage_of(row) for row in found]
 
+    def containing(self, bank: str | None, text: str, limit: int) -> list[Passage]:
+        """The passages with this very text in them, the last ones first. Reads all of a bank."""
+        where, values = self._db.in_bank(bank)
+        found = self._db.all(
+            f"SELECT {rows.PASSAGE} FROM passage WHERE {where} "
+            f"AND {self._db.dialect.position}(body, ?) > 0 ORDER BY number DESC LIMIT ?",
+            (*values, rows.text(text).replace("\x00", ""), limit),
+        )
+        return [rows.passage_of(row) for row in found]
+
     def around(
         self,
         bank: str | None,

@@ -18,6 +18,10 @@ _WORDS, _PARTS = "passage_fts", "passage_fts_parts"
 _RANK = "bm25(0.0, 1.0, 0.4)"
 # What a word that is only a part of a name counts ("gradient" in `GradientLast`).
 _PART_SHARE = 0.5
+_NO_OTHER_BANK = (
+    "NOT (EXISTS (SELECT 1 FROM passage WHERE bank < ?) "
+    "OR EXISTS (SELECT 1 FROM passage WHERE bank > ?))"
+)
 
 
 class SqliteFullText:
@@ -58,12 +62,8 @@ class SqliteFullText:
         of 10 ms to count the words of a query)."""
         if bank is None:
             return False
-        row = self._db.one(
-            "SELECT EXISTS (SELECT 1 FROM passage WHERE bank < ?) "
-            "OR EXISTS (SELECT 1 FROM passage WHERE bank > ?)",
-            (bank, bank),
-        )
-        return row is not None and not row[0]
+        row = self._db.one(f"SELECT {_NO_OTHER_BANK}", (bank, bank))
+        return row is not None and bool(row[0])
 
     def _ranked(
         self,
@@ -106,12 +106,16 @@ class SqliteFullText:
 
     def term_frequencies(self, bank: str | None, terms: Sequence[str], most: int) -> list[int]:
         counted: list[int] = []
-        scope = None if self._is_only_bank(bank) else bank
+        scope, alone, banks = bank, "", tuple[str | None, ...]()
+        if self._is_only_bank(bank):
+            # A bank can get its first passages after `_is_only_bank` looked.
+            scope, alone, banks = None, f" AND {_NO_OTHER_BANK}", (bank, bank)
         for term in terms:
             counts = [
                 self._db.one(
-                    f"SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT ?)",
-                    (match, most),
+                    f"SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ?{alone} "
+                    "LIMIT ?)",
+                    (match, *banks, most),
                 )
                 for table, _, match in _expressions(scope, [term], ())
             ]
