@@ -1,8 +1,10 @@
-"""Draws the months of `bench.year` as SVG: `python -m bench.year_chart` writes bench/year.svg.
+"""Draws the months of `bench.year` and the sizes of `bench.year_sizes` as SVG:
+`python -m bench.year_chart` writes bench/year.svg and bench/year_sizes.svg.
 
-The figures are in `bench/data/year.json`; with the folder of a simulated year as its argument, they
-are first taken from there. Panels beside each other have months below and a scale of their own; a
-month of which a figure is not known is left out of its line.
+The figures are in `bench/data/year.json` and `bench/data/year_sizes.json`; with the folder of a
+simulated year as its argument, those of the months are first taken from there. Panels beside each
+other have months or sessions below and a scale of their own; a month of which a figure is not known
+is left out of its line.
 """
 
 from __future__ import annotations
@@ -15,7 +17,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 FIGURES = Path(__file__).parent / "data" / "year.json"
+SIZES = Path(__file__).parent / "data" / "year_sizes.json"
 CHART = Path(__file__).with_name("year.svg")
+SIZES_CHART = Path(__file__).with_name("year_sizes.svg")
 WIDTH, HEIGHT, GAP = 320, 190, 28
 LEFT, RIGHT, TOP, BOTTOM = 40, 12, 40, 30
 # The figures of a month that are kept; the rest of what is measured stays in the folder.
@@ -53,6 +57,25 @@ PANELS = (
     Panel("Files", (("journals", "journals"), ("marks", "marks"), ("backups", "backups"))),
 )
 
+SIZE_PANELS = (
+    Panel(
+        "Worker, processor seconds a session",
+        (("worker_s_a_session", "now"), ("worker_before", "before")),
+    ),
+    Panel(
+        "Of that, what grows",
+        (("know", "knowledge"), ("group", "concepts"), ("brief_s", "briefs")),
+    ),
+    Panel(
+        "Ratios to a control",
+        (("recall", "recall"), ("brief", "start brief"), ("command", "command")),
+    ),
+    Panel(
+        "Megabytes",
+        (("database_mb", "database"), ("vectors_mb", "vectors"), ("peak_mb", "worker, peak")),
+    ),
+)
+
 
 def read_months(folder: Path) -> list[dict[str, Any]]:
     """The figures of the months that a simulated year has."""
@@ -60,23 +83,25 @@ def read_months(folder: Path) -> list[dict[str, Any]]:
     return [{key: month[key] for key in KEPT if key in month} for month in found]
 
 
-def draw(months: Sequence[Mapping[str, float]]) -> str:
-    """All panels, two in a row."""
-    rows = (len(PANELS) + 1) // 2
+def draw(
+    months: Sequence[Mapping[str, float]], panels: Sequence[Panel] = PANELS, below: str = "month"
+) -> str:
+    """All panels, two in a row; `below` is the figure that stands below them."""
+    rows = (len(panels) + 1) // 2
     width, height = 2 * WIDTH + GAP, rows * (HEIGHT + GAP)
     drawn = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
         f'height="{height}" role="img" font-family="system-ui, sans-serif">',
-        f"<title>{len(months)} months of use: {'; '.join(one.title for one in PANELS)}</title>",
+        f"<title>By {below}: {'; '.join(one.title for one in panels)}</title>",
         _STYLE,
     ]
-    for number, panel in enumerate(PANELS):
+    for number, panel in enumerate(panels):
         x, y = number % 2 * (WIDTH + GAP), number // 2 * (HEIGHT + GAP)
-        drawn += [f'<g transform="translate({x} {y})">', *_panel(panel, months), "</g>"]
+        drawn += [f'<g transform="translate({x} {y})">', *_panel(panel, months, below), "</g>"]
     return "\n".join([*drawn, "</svg>"]) + "\n"
 
 
-def _panel(panel: Panel, months: Sequence[Mapping[str, float]]) -> list[str]:
+def _panel(panel: Panel, months: Sequence[Mapping[str, float]], below: str) -> list[str]:
     known = [month[key] for key, _ in panel.lines for month in months if key in month]
     highest = _round_up(max(known, default=1.0))
     bottom, right = HEIGHT - BOTTOM, WIDTH - RIGHT
@@ -86,12 +111,12 @@ def _panel(panel: Panel, months: Sequence[Mapping[str, float]]) -> list[str]:
         _text(LEFT - 6, TOP + 4, f"{highest:g}", "y-note", "end"),
         _text(LEFT - 6, bottom + 4, "0", "y-note", "end"),
     ]
-    at = {m["month"]: LEFT + (right - LEFT) * (n + 0.5) / len(months) for n, m in enumerate(months)}
+    at = {m[below]: LEFT + (right - LEFT) * (n + 0.5) / len(months) for n, m in enumerate(months)}
     for month, x in at.items():
         drawn.append(_text(x, bottom + 18, f"{month:g}", "y-note", "middle"))
     for number, (key, name) in enumerate(panel.lines):
         points = [
-            (at[m["month"]], bottom - (bottom - TOP) * m[key] / highest) for m in months if key in m
+            (at[m[below]], bottom - (bottom - TOP) * m[key] / highest) for m in months if key in m
         ]
         line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
         drawn.append(f'<polyline class="y-{number}" style="fill:none" points="{line}"/>')
@@ -132,6 +157,8 @@ def main() -> int:
         lines = ",\n".join(f"  {json.dumps(month)}" for month in read_months(Path(sys.argv[1])))
         FIGURES.write_text(f"[\n{lines}\n]\n")
     CHART.write_text(draw(json.loads(FIGURES.read_text())), "utf-8")
+    sizes = draw(json.loads(SIZES.read_text()), SIZE_PANELS, "sessions")
+    SIZES_CHART.write_text(sizes, "utf-8")
     return 0
 
 
