@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from functools import cache
 from typing import Any
 
-from fastapi import Depends, FastAPI, Request
+from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import HTMLResponse, JSONResponse, Response
@@ -250,6 +250,11 @@ def prepared_routes(*, for_team: bool) -> Sequence[BaseRoute]:
         *pages.ROUTERS,
         *api.ROUTERS,
     )
+    return routes_of(*routers)
+
+
+def routes_of(*routers: APIRouter) -> Sequence[BaseRoute]:
+    """The routes of some routers, all of which check permissions."""
     routes = [route for router in routers for route in router.routes]
     for route in routes:
         assert isinstance(route, APIRoute)

@@ -336,10 +336,8 @@ def bank_revision(home: HookHome, bank: str) -> int | None:
     try:
         database = _sqlite3.connect(f"file:{path}?mode=ro", timeout=DATABASE_TIMEOUT_S, uri=True)
         try:
-            query = (
-                "SELECT max(number) FROM session_change WHERE bank = ? AND session <> ':vectors'"
-            )
-            return database.execute(query, (bank,)).fetchone()[0] or 0
+            query = "SELECT max(number) FROM session_change WHERE bank = ? AND session <> ?"
+            return database.execute(query, (bank, ":vectors")).fetchone()[0] or 0
         finally:
             database.close()
     except _sqlite3.Error:
@@ -417,11 +415,9 @@ def answer_prompt(home: HookHome, session: str, payload: dict[str, Any]) -> None
     """Inject what is known about the first real prompt of a session: as a running server finds it,
     or by a search for words in this process."""
     prompt, cwd = payload.get("prompt"), str(payload.get("cwd") or "")
-    if (
-        not isinstance(prompt, str)
-        or len(prompt) < MIN_PROMPT_CHARS
-        or prompt.lstrip()[:1] in ("<", "/", "!")
-    ):
+    if not isinstance(prompt, str) or len(prompt) < MIN_PROMPT_CHARS:
+        return
+    if prompt.lstrip()[:1] in ("<", "/", "!"):
         return
     if session == "none" or not create_marker(home.mark(session + ".goal")):
         return
@@ -450,15 +446,10 @@ def ask_server(home: HookHome, session: str, cwd: str, prompt: str) -> dict[str,
     import _socket  # `socket` takes as long to import as all the rest of this script
 
     until = time.monotonic() + SERVER_TIMEOUT_S
-    line = {
-        "v": 1,
-        "op": "goal",
-        "session": session,
-        "cwd": cwd,
-        "prompt": prompt[:MAX_PROMPT_CHARS],
-        # Otherwise a program waits, such as a script that runs `claude -p`.
-        "interactive": os.environ.get("CLAUDE_CODE_ENTRYPOINT") == "cli",
-    }
+    asked = {"v": 1, "session": session, "cwd": cwd, "prompt": prompt[:MAX_PROMPT_CHARS]}
+    # Otherwise a program waits, such as a script that runs `claude -p`.
+    is_interactive = os.environ.get("CLAUDE_CODE_ENTRYPOINT") == "cli"
+    line = {**asked, "op": "goal", "interactive": is_interactive}
     data = b""
     try:
         connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
