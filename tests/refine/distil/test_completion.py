@@ -48,6 +48,25 @@ def test_what_an_agent_is_about_to_do_is_not_added() -> None:
     assert completed(own, f"{own} So I’m going to search `ledger.py` for them.") == own
 
 
+@pytest.mark.parametrize(
+    "added",
+    [
+        "The project's own 1357 tests all pass.",
+        "All 12 tests pass, lint and typecheck are clean.",
+        "So rows = Table(columns=NAMES) rows.total = rows.sum(0)",
+    ],
+)
+def test_neither_code_nor_that_tests_pass_is_said_with_a_statement(added: str) -> None:
+    own = "Totals of the ledger itself were added up for each tenant again."
+    assert completed(own, f"{own} {added}") == own
+
+
+def test_a_statement_is_remembered_without_its_sentence_that_tests_pass() -> None:
+    own = "The six failures come from a clone of the ledger."
+    chosen = f"{own} The project's own 1357 tests all pass."
+    assert completed(chosen, chosen) == own
+
+
 def test_nothing_is_added_beyond_the_length_of_a_record() -> None:
     own = "The fix removes the lock file at the next start."
     assert completed(own, f"{'The lock file of the ledger stays ' * 12}. {own}") == own

@@ -357,6 +357,7 @@ def test_a_long_statement_is_not_cut_for_its_subject() -> None:
         "The worker is active on branch `ledger-totals`, and its queue has two orders.",
         "Fixed, committed as `cda00efd` on `main` and pushed, pre-commit hooks all passed.",
         "Committed as `28c3bbd`. All 12 tests of the ledger's import pass.",
+        "Commit `28c3bbd` created successfully. All 12 tests pass, lint and typecheck are clean.",
         "All 12 tests of the ledger's import pass now.",
         "**Lines 95-110**: the flag of the ledger and its queue are already defined there",
         "## Verification\n\nImport a ledger with two tenants and compare both totals by hand.",

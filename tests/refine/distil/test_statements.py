@@ -119,3 +119,16 @@ def test_no_mark_of_bold_words_stands_alone(text: str, expected: str) -> None:
 def test_a_lead_loses_its_number_and_both_marks_of_bold_words() -> None:
     found = find_statements("**2. Backend Cache** holds:\n\n- the sessions of users for a day")
     assert standalone(found[-1]) == "Backend Cache holds: The sessions of users for a day"
+
+
+def test_code_without_a_fence_is_no_statement_nor_is_a_comment_in_it() -> None:
+    text = (
+        "The reader of the ledger is unhappy now:\n\n"
+        "    rows = Table(columns=NAMES)\n    # Not opened before the first row is read.\n"
+        "    rows.total = rows.sum(0)\n    assert not rows.is_open\n\n"
+        "It must stay closed until the first row is read."
+    )
+    assert [one.text for one in find_statements(text)] == [
+        "The reader of the ledger is unhappy now:",
+        "It must stay closed until the first row is read.",
+    ]

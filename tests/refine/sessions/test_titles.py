@@ -8,7 +8,12 @@ from holdfast.model.records import Exchange, ExchangeType, Outcome, Role, Sessio
 from holdfast.model.trust import Trust
 from holdfast.refine.core.signals import COMMITTED
 from holdfast.refine.sessions.exchanges import build_exchange
-from holdfast.refine.sessions.titles import says_something, session_subject, session_title
+from holdfast.refine.sessions.titles import (
+    asked_subject,
+    says_something,
+    session_subject,
+    session_title,
+)
 
 
 def exchange(title: str, summary: str = "", facts: tuple[str, ...] = ()) -> Exchange:
@@ -168,3 +173,12 @@ def test_an_exchange_that_was_broken_off_gives_no_result_if_another_was_finished
     done = exchange("Yes", "The exporter reads every customer in one query.")
     assert session_subject(session(), [broken, done]) == done.summary
     assert session_subject(session(), [broken]) == broken.summary
+
+
+def test_a_result_is_no_subject_of_what_else_was_said() -> None:
+    done = exchange("Uv run ty check", "Added proper imports: `Ledger` and `Reader` for the rows.")
+    assert session_subject(session(), [done]) == done.summary
+    assert asked_subject(session(), [done]) == ""
+    asked = exchange("Does the uploader retry a timed out request?", "It retries three times.")
+    assert asked_subject(session(), [asked]) == asked.title
+    assert asked_subject(session("Flaky uploads"), [done]) == "Flaky uploads"

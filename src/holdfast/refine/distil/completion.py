@@ -12,8 +12,10 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from holdfast.language import collapse_spaces, cut, is_chatter, plain
+from holdfast.refine.core.source_code import is_code
 from holdfast.refine.core.word_classes import is_generic
 from holdfast.refine.distil.features import content_words
+from holdfast.refine.distil.lasting import is_check
 from holdfast.refine.distil.standalone import POINTS_BACK
 from holdfast.refine.distil.statements import Block, Statement, split_blocks
 from holdfast.regex import regex
@@ -132,6 +134,11 @@ def _neighbours(parts: Sequence[str], first: int, last: int) -> tuple[int, int]:
     # A sentence that points back itself explains nothing.
     while start < first and POINTS_BACK.match(parts[start]):
         start += 1
+    # Nor does one that only says that tests pass.
+    while end - start > 1 and is_check(parts[end - 1]):
+        end -= 1
+    while end - start > 1 and is_check(parts[start]):
+        start += 1
     return start, end
 
 
@@ -146,8 +153,11 @@ def _belongs(said: Sequence[str], following: str) -> bool:
 
 
 def _states(sentence: str) -> bool:
+    """Whether a sentence says something that may be added to another one."""
     asks_or_leads = sentence.rstrip(" *_`\"')").endswith(("?", "？", ":"))
-    return not asks_or_leads and not is_chatter(sentence) and not _ANNOUNCES.search(sentence)
+    if asks_or_leads or is_code(sentence) or is_check(sentence):
+        return False
+    return not is_chatter(sentence) and not _ANNOUNCES.search(sentence)
 
 
 def _fits(parts: Sequence[str]) -> bool:

@@ -104,16 +104,18 @@ _LINES = regex(r"^\W*lines? \d+", re.I)
 # What only names a commit: the words around its hash.
 _HASH = regex(r"\b(?=[a-f]*\d)[0-9a-f]{7,40}\b|\]\([^)\s]*\)", re.I)
 _ABOUT_COMMITS = content_words(
-    "fixed done committed commit amended pushed push branch main master origin remote successfully "
-    "pre-commit hooks hook tests lint typecheck clean pass passed checks green ran everything"
+    "fixed done committed commit created amended pushed push branch main master origin remote "
+    "successfully pre-commit hooks hook tests lint typecheck clean pass passed checks green ran "
+    "everything"
 )
 # What a table or a list ticks off, or counts of a change.
 _TICKED = regex(r"(?:[✓✔✅☑]|\bPASS(?:ED)?\b)\W*$|^\W*\d+ files? changed\b")
 # What was checked, and no more: the next change may break it.
 _CHECKED = regex(
-    r"^\W*(?:all |the |and )*(?:\d[\d,]* )?(?:[\w`/.-]+ ){0,3}(?:tests?|checks?|specs?|suites?|"
+    r"^\W*(?:all |the |and )*(?:\d[\d,]* )?(?:[\w`/.'’-]+ ){0,3}(?:tests?|checks?|specs?|suites?|"
     r"builds?|lint(?:ing)?|typecheck)\b[^.;:,]{0,50}\b(?:pass(?:es|ed|ing)?|succeed(?:s|ed)?|"
-    r"(?:is|are) (?:now )?green)\b[^.;:,]{0,20}\W*$",
+    r"(?:is|are) (?:now )?green)\b[^.;:,]{0,20}"
+    r"(?:,[^.;:]{0,60}\b(?:pass(?:es|ed)?|succeeds?|clean|green))?\W*$",
     re.I,
 )
 _SAYS_NOTHING = (_LINES, _ANNOUNCES, _READS, _PART_OF_FINDING, _AT_WORK, _VERDICT, _TICKED)
@@ -144,7 +146,12 @@ def _is_full(text: str) -> bool:
         return False
     if len(content_words(text)) < _MIN_WORDS:
         return False
-    return not all(_CHECKED.match(s) or _only_names_commit(s) for s in sentences(text) or [text])
+    return not all(is_check(s) or _only_names_commit(s) for s in sentences(text) or [text])
+
+
+def is_check(sentence: str) -> bool:
+    """Whether a sentence only says that tests, builds or checks pass."""
+    return _CHECKED.match(sentence) is not None
 
 
 def _is_step(statement: Statement, place: Place) -> bool:

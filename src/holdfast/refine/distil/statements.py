@@ -1,7 +1,8 @@
 """Cuts what was said into statements: sentences, list items and table rows, each with its place.
 
 A statement is what may be remembered: one sentence, two that belong together, or a whole list item.
-Code blocks are left out. A list item under "Root cause:" keeps that as its `lead`.
+Code is left out, with and without a fence. A list item under "Root cause:" keeps that as its
+`lead`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from holdfast.language import BOLD, collapse_spaces, plain, sentences
+from holdfast.refine.core.source_code import are_code, is_code
 from holdfast.regex import regex
 
 
@@ -48,12 +50,13 @@ _RULES = regex(
 
 class Block(NamedTuple):
     """A paragraph, a list item or a table row (`is_item`), with the heading above it and the line
-    that introduces it."""
+    that introduces it. `is_code`: its lines are code that no fence marks."""
 
     text: str
     heading: str
     lead: str
     is_item: bool
+    is_code: bool = False
 
 
 class Statement(NamedTuple):
@@ -128,7 +131,7 @@ class _BlockReader:
     def close(self) -> None:
         """The block that was read so far is complete. A paragraph that ends with a colon is the
         lead of the list after it, an item that of the items below it."""
-        words = collapse_spaces(" ".join(self._lines))
+        words, code = collapse_spaces(" ".join(self._lines)), are_code(self._lines)
         self._lines = []
         if not words:
             return
@@ -136,13 +139,13 @@ class _BlockReader:
             self._above = [above for above in self._above if above[0] < self._indent]
             lead = next((head for _, head in reversed(self._above) if head), self._lead)
             self._above.append((self._indent, _head_of(words)))
-            self.found.append(Block(words, self._heading, lead, True))
+            self.found.append(Block(words, self._heading, lead, True, code))
         else:
             is_lead = words.endswith(":")
             # After a list its lead is over.
             lead = "" if is_lead or self._in_list else self._lead
             self._above = []
-            self.found.append(Block(words, self._heading, lead, False))
+            self.found.append(Block(words, self._heading, lead, False, code))
             self._lead = words if is_lead else ""
         self._in_list = self._is_item
 
@@ -155,7 +158,8 @@ def _head_of(item: str) -> str:
 
 
 def find_statements(text: str) -> list[Statement]:
-    """The statements of a text: each sentence, each two neighbours of a block, and each block."""
+    """The statements of a text: each sentence, each two neighbours of a block, and each block.
+    Code is none."""
     split = split_blocks(text)
     count = sum(len(parts) for _, parts in split)
     found: list[Statement] = []
@@ -163,7 +167,9 @@ def find_statements(text: str) -> list[Statement]:
     for block, parts in split:
         lead = block.lead.rstrip(":") or block.heading
         lead = lead if len(lead) <= LIMITS.max_lead_chars else ""
-        for words, start, length in _spans(parts):
+        for words, start, length in () if block.is_code else _spans(parts):
+            if is_code(words):
+                continue
             previous = parts[start - 1] if start else before
             whole = length == len(parts)
             found.append(

@@ -18,7 +18,7 @@ from holdfast.refine.distil.wording import Context, Distilled
 from holdfast.refine.memories.retention_rules import make_occurrence
 from holdfast.refine.memories.statement_networks import statement_network
 from holdfast.refine.sessions.subjects import subject_of
-from holdfast.refine.sessions.titles import says_something, session_subject
+from holdfast.refine.sessions.titles import asked_subject, says_something
 from holdfast.regex import regex
 
 _DOCUMENTS = (".md", ".mdx", ".txt", ".rst")
@@ -61,7 +61,7 @@ def retain_statements(
     whole = sorted(whole, key=lambda turn: turn.seq)
     requests = {id: subject_of(x.title) for id, x in exchange_of.items()}
     files = {id: _only_file(x) for id, x in exchange_of.items()}
-    context = Context(subject_of(session_subject(session, exchanges)), requests, files)
+    context = Context(subject_of(asked_subject(session, exchanges)), requests, files)
     words = [content_words(text) for text in known]
     selector = packaged_selector()
     try:

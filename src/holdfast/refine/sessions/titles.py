@@ -75,6 +75,12 @@ def session_subject(session: Session, exchanges: Sequence[Exchange]) -> str:
     )
 
 
+def asked_subject(session: Session, exchanges: Sequence[Exchange]) -> str:
+    """The title of a session in the transcript, its commit or its request; "" if it has none. What
+    the agent said of a result is one of many, and no subject of the others."""
+    return _own_title(session) or without_bold(_request_and_result(exchanges)[0])
+
+
 def session_title(session: Session, exchanges: Sequence[Exchange]) -> str:
     """The title of a session: its own and what it was about."""
     own, about = _own_title(session), _subject(exchanges)
@@ -111,23 +117,32 @@ def _process_stems() -> frozenset[str]:
 
 
 def _subject(exchanges: Sequence[Exchange]) -> str:
+    asked, result = _request_and_result(exchanges)
+    if asked and result:
+        return f"{asked} — {result}"
+    if asked or result:
+        return asked or result
+    later = (x.title for x in exchanges if says_something(x.title))
+    return next(later, exchanges[0].title if exchanges else "")
+
+
+def _request_and_result(exchanges: Sequence[Exchange]) -> tuple[str, str]:
+    """The commit or the request that says what a session is about, and what was said of its result
+    where that says too little; "" for what there is not."""
     first = exchanges[0].title if exchanges else ""
     if exchanges and exchanges[0].author:
-        return first
+        return first, ""
     facts = [fact for exchange in exchanges for fact in exchange.facts]
     commits = [fact.removeprefix(COMMITTED) for fact in facts if is_commit(fact)]
     if len(commits) <= _MAX_COMMITS and (subject := next(filter(_is_subject, commits), "")):
-        return subject
+        return subject, ""
     is_command = COMMAND.match(first) is not None
     request = first if says_something(first) and not is_command else ""
     if request and not _needs_result(request):
-        return request
+        return request, ""
     if not request and not is_command and (telling_stems(first) or _names_thread(first)):
         request = first
-    if result := _result(exchanges):
-        return f"{request} — {result}" if request else result
-    later = (x.title for x in exchanges if says_something(x.title))
-    return request or next(later, first)
+    return request, _result(exchanges)
 
 
 def _needs_result(request: str) -> bool:
