@@ -8,7 +8,9 @@ from holdfast.model.knowledge import Kind
 from holdfast.model.records import Role, Turn
 from holdfast.model.trust import Trust
 from holdfast.refine.distil.distil import distil
+from holdfast.refine.distil.features import Candidate
 from holdfast.refine.distil.laid_down import LIMITS, worth_of_form
+from holdfast.refine.distil.lasting import may_last
 from holdfast.refine.distil.selector import packaged_selector
 from holdfast.refine.distil.statements import find_statements
 from holdfast.refine.distil.utterances import Place, Utterance
@@ -77,6 +79,37 @@ def test_orders_questions_and_composed_prompts_lay_nothing_down(text: str) -> No
 
 def test_an_agent_lays_nothing_down() -> None:
     assert worth("The icons must be PNGs", Place.REPLY, is_person=False) == 0.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "publish worked fine before, is it because we left it out of the release",
+        "Loading the reader of the ledger was blocked because of its type",
+        "the upload crashes since Monday because the token of the tenant is gone",
+        "Hey, I'd like your help with the filter so that we hide groups instead of rows",
+        "Can you please help to use these models instead of the old ones",
+    ],
+)
+def test_a_question_a_fault_or_a_call_for_help_lays_nothing_down(text: str) -> None:
+    assert worth(text) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("publish of the ledger worked fine before, is it because we left it out", False),
+        (
+            "I'd like your help with the filter of the ledger, which hides all rows of a group",
+            False,
+        ),
+        ("Add the ledger to the documents instead of a page. Do this so that I can push it", True),
+    ],
+)
+def test_what_a_person_asks_is_no_statement(text: str, kept: bool) -> None:
+    statement = max(find_statements(text), key=lambda one: one.length)
+    utterances = [Utterance(turn(text), text, Place.PROMPT, True)]
+    assert may_last(Candidate(0, statement), utterances) is kept
 
 
 def test_a_long_message_is_a_specification() -> None:

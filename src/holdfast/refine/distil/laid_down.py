@@ -3,8 +3,8 @@ refused what an agent was about to do is one, too.
 
 "The icons must be PNGs", "I don't want it to depend on my machine", "Do not add the full names".
 People say this in a few words, which are not like those of a careful reader, so the selector scores
-it too low. An order that is carried out and done with ("Add the icons") is none, nor is a message
-that a program composed.
+it too low. An order that is carried out and done with ("Add the icons") is none, nor is a question,
+what is broken, or a message that a program composed.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from holdfast.language import plain, sentences
+from holdfast.language import describes_failure, plain, sentences
 from holdfast.refine.core.word_classes import WordClass, word_class
 from holdfast.refine.distil.features import content_words
+from holdfast.refine.distil.lasting import asks
 from holdfast.refine.distil.statements import Statement, find_rules
 from holdfast.refine.distil.utterances import Place, Utterance
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
@@ -94,6 +95,11 @@ _CHOOSES = regex(
     + r"(?:i think )?we (?:should|will)\b",
     re.I,
 )
+# What happened, and why: it says what is so, not what must be.
+_HAPPENED = regex(
+    r"^[^,;]*?\b(?:was|were|got|(?:has|have|had) been)\b[^,;]*\b(?:because|since|given that)\b",
+    re.I,
+)
 
 
 def worth_of_form(statement: Statement, utterance: Utterance) -> float:
@@ -125,12 +131,13 @@ def _worth(sentence: str) -> float:
         return 0.0
     if _PROHIBITS.search(text) or _WISHES.search(text) or _binds(text):
         return LIMITS.binding
-    return LIMITS.choice if _CHOOSES.search(text) else 0.0
+    reports = describes_failure(text) or _HAPPENED.match(text) is not None
+    return LIMITS.choice if _CHOOSES.search(text) and not reports else 0.0
 
 
 def _may_bind(text: str) -> bool:
     """Whether a sentence is no question, not for the moment, and of neither few nor many words."""
-    if "?" in text or (_ASKS.match(text) and not _PROHIBITS.match(text)):
+    if asks(text) or (_ASKS.match(text) and not _PROHIBITS.match(text)):
         return False
     has_words = len(content_words(text)) >= LIMITS.min_words and len(text) <= LIMITS.max_chars
     return has_words and not is_for_the_moment(text)

@@ -70,6 +70,18 @@ _ASKS_FOR_ANALYSIS = regex(
     r"(?:do|make|run) (?:an?|the|another) (?:\w+ )?(?:analysis|investigation|research))\b",
     re.I,
 )
+# A question, without its mark, after what it is about: "It worked before, is it because …".
+_ASKS_AFTER = regex(
+    r"[,;:.—–-]\s*(?:(?:and|or|so|but) )?(?:(?:is|are|was|were|does|did|has|can|could|should|would|"
+    r"will) (?:it|this|that|these|those|there|we|i|they)|(?:do|did|have|are) (?:we|you|they))\b",
+    re.I,
+)
+# A request for help with the task at hand.
+_ASKS_FOR_HELP = regex(
+    r"\b(?:i(?:['’]d| would)? (?:like|need|want) (?:your|some) help\b|"
+    r"(?:can|could|would|will) you (?:please )?help\b|please help\b)|^\W*help (?:me|us)\b",
+    re.I,
+)
 # Arguments for a plan, under their heading.
 _PRAISE_LEAD = regex(r"^\W*(?:benefits?|advantages|pros|why this works)\b", re.I)
 # Code and its description that was pasted into a prompt.
@@ -136,7 +148,7 @@ def may_last(candidate: Candidate, utterances: Sequence[Utterance]) -> bool:
         return False
     if utterance.is_person:
         text = statement.text
-        return not _ROLE.match(utterance.text) and not _asks(text) and not _DIFF.search(text)
+        return not _ROLE.match(utterance.text) and not asks(text) and not _DIFF.search(text)
     return _tells(statement, utterance.place)
 
 
@@ -194,8 +206,10 @@ def _only_names_commit(text: str) -> bool:
     )
 
 
-def _asks(text: str) -> bool:
-    """Whether a person asks something, or only orders to find it out."""
+def asks(text: str) -> bool:
+    """Whether a person asks something or for help, or only orders to find something out."""
     if "?" in text or _ASKS_FOR_ANALYSIS.match(text):
+        return True
+    if _ASKS_AFTER.search(text) or _ASKS_FOR_HELP.search(text):
         return True
     return _ASKS_TO_FIND_OUT.match(text) is not None and len(sentences(text)) == 1
