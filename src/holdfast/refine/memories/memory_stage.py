@@ -141,14 +141,14 @@ def _read_session(
         if exchange.status is Status.VERIFIED:
             # A person corrected the exchange, so only the tool calls of its turns still count.
             tool_calls = [turn for turn in turns if turn.tool is not None]
-            found += retain_exchange(exchange, tool_calls) if tool_calls else []
+            found += retain_exchange(exchange, tool_calls, root=session.cwd) if tool_calls else []
             continue
         by_model = extracted.find(exchange, turns)
         said = without_retold(turns)
         if by_model is not None:
             found += by_model
         elif said:
-            found += retain_exchange(exchange, said, exchanges[number:])
+            found += retain_exchange(exchange, said, exchanges[number:], session.cwd)
             floor += retain_stated(exchange, said, by_person)
             said_in.append((exchange, said))
         stances += turn_stances(turns) if by_person else []

@@ -29,6 +29,11 @@ from holdfast.refine.distil.utterances import is_accepted_plan
 from holdfast.refine.facts.directives import is_directive
 from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS
 from holdfast.refine.memories.matters import matter_of, values_of
+from holdfast.refine.memories.proven_results import (
+    committed_files,
+    turns_of_commit,
+    verdict_of_tests,
+)
 from holdfast.refine.memories.salience import (
     MAX_CHARS,
     causes_with_fix,
@@ -104,15 +109,16 @@ _PAST_TENSE = {
     "document": "Documented", "improve": "Improved", "tune": "Tuned", "optimize": "Optimized",
     "clean": "Cleaned", "drop": "Dropped", "configure": "Configured", "increase": "Increased",
 }  # fmt: skip
+_COMMITTED = "Committed"
 _UNFINISHED = frozenset((Outcome.INTERRUPTED, Outcome.FAILED, Outcome.OPEN))
 _GENERATED = regex(r"(?:lock|\.lock|-lock\.\w+|\.sum|\.min\.\w+|\.snap|\.svg|\.map)$")
 
 
 def retain_exchange(
-    exchange: Exchange, turns: Sequence[Turn], later: Sequence[Exchange] = ()
+    exchange: Exchange, turns: Sequence[Turn], later: Sequence[Exchange] = (), root: str = ""
 ) -> list[MemoryOccurrence]:
     """What tools prove in one exchange, to retain, the best first. `later` are the exchanges of
-    the session after it."""
+    the session after it, `root` the folder of its project."""
     commands = [
         (turn, command)
         for turn in turns
@@ -120,7 +126,7 @@ def retain_exchange(
         if (command := parse_command(call)) is not None
     ]
     cause = _find_cause(exchange, turns)
-    found = _experience(exchange, turns, cause, later)
+    found = _experience(exchange, turns, cause, later, root)
     found += _errors(exchange, turns, {turn.id: command for turn, command in commands}, cause)
     is_fixed = exchange.type is ExchangeType.BUGFIX or _last_test_passed(turns)
     if cause and is_fixed and exchange.outcome is Outcome.DONE:
@@ -225,7 +231,7 @@ def _last_test_passed(turns: Sequence[Turn]) -> bool | None:
 
 
 def _experience(
-    x: Exchange, turns: Sequence[Turn], cause: str, later: Sequence[Exchange]
+    x: Exchange, turns: Sequence[Turn], cause: str, later: Sequence[Exchange], root: str
 ) -> list[MemoryOccurrence]:
     """What was done: changes that tools prove, in the words of a commit or of the reply."""
     commits = [message for turn in turns if (message := signals.commit_message(turn))]
@@ -234,6 +240,10 @@ def _experience(
     change = _describe_change(x, turns, commits, is_begun) if changed or commits else ""
     if not change:
         return []
+    reason = cause or _stated_reason(turns)
+    if change.startswith(_COMMITTED):
+        turns = turns_of_commit(turns, root)
+        changed = committed_files(turns, changed)
     if changed and not any(base_name(path) in change for path in changed):
         named = changed[: _LIMITS.max_named_files]
         more = len(changed) - len(named)
@@ -244,9 +254,9 @@ def _experience(
         make_occurrence(
             x,
             Network.EXPERIENCE,
-            truncate(change, MAX_WHAT_CHARS - _LIMITS.verdict_chars) + _test_verdict(turns),
-            where=", ".join(changed[: _LIMITS.max_files]),
-            why=cause or _stated_reason(turns),
+            truncate(change, MAX_WHAT_CHARS - _LIMITS.verdict_chars) + verdict_of_tests(turns),
+            where=", ".join(changed[: _LIMITS.max_files]) or " ",
+            why=reason,
             evidence=[*edits[: _LIMITS.max_edits_as_evidence], *tests[-1:]],
             kind=Kind.OUTCOME,
         )
@@ -266,7 +276,7 @@ def _describe_change(
     of an item of the reply, which tells only a part; "" if none of them says it. `is_begun`: it is
     not finished."""
     if commits and len(commits[-1].split()) >= _LIMITS.min_commit_words:
-        return f"Committed “{truncate(commits[-1], _LIMITS.max_commit_chars)}”"
+        return f"{_COMMITTED} “{truncate(commits[-1], _LIMITS.max_commit_chars)}”"
     reply = next((t.text for t in reversed(turns) if t.role is Role.ASSISTANT and t.text), "")
     said = blocks(reply[: _LIMITS.max_reply_chars])
     whole = (sentence for block in said if not block.is_item for sentence in sentences(block.text))
@@ -314,16 +324,6 @@ def _fixed_as_asked(x: Exchange, turns: Sequence[Turn]) -> str:
     if is_order or not is_fixed or not is_informative_title(x.title):
         return ""
     return f"Fixed “{truncate(x.title, _LIMITS.max_title_chars)}”"
-
-
-def _test_verdict(turns: Sequence[Turn]) -> str:
-    """How the last test run ended, and whether an earlier one failed, as the end of a sentence."""
-    passed = [run.ok for run in signals.find_test_runs(turns) if run.ok is not None]
-    if not passed:
-        return ""
-    if not passed[-1]:
-        return "; the tests still fail"
-    return "; the tests pass" + ("" if all(passed) else " (they failed before)")
 
 
 def _stated_reason(turns: Sequence[Turn]) -> str:
