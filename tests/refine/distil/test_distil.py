@@ -450,6 +450,18 @@ def test_no_more_than_a_limit_is_selected() -> None:
     assert len(select(many)) == LIMITS.most
 
 
+def test_what_was_written_for_later_sessions_is_selected_beyond_the_limit() -> None:
+    many = [
+        scored(f"matter{n} of part{n} is kept by rule{n} for good{n}", 60.0 - n, n)
+        for n in range(60)
+    ]
+    chosen = select(many, notes=range(30, 60))
+    assert len(chosen) == LIMITS.most + LIMITS.notes
+    assert [one.candidate.utterance for one in chosen[-LIMITS.notes :]] == [30, 31, 32, 33]
+    weak = [one._replace(score=-0.5) for one in many]
+    assert len(select(weak, notes=range(60))) == LIMITS.most
+
+
 def test_the_weights_fit_the_numbers() -> None:
     utterances = find_utterances(SESSION)
     candidates = find_candidates(utterances)

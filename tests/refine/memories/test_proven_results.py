@@ -49,6 +49,11 @@ def test_a_commit_holds_nothing_of_the_commit_before_it() -> None:
     assert files(edit("a.py"), first, edit("b.py"), COMMIT) == ["b.py"]
 
 
+def test_a_commit_that_amends_another_holds_its_files() -> None:
+    amended = shell('git commit -a --amend -m "Read each row of the ledger once"')
+    assert files(edit("a.py"), COMMIT, edit("b.py"), amended) == ["a.py", "b.py"]
+
+
 @pytest.mark.parametrize(
     ("added", "expected"),
     [
@@ -68,6 +73,14 @@ def test_a_commit_in_another_repository_holds_no_file_of_the_project() -> None:
     assert turns_of_commit(turns(edit("a.py"), elsewhere, COMMIT), ROOT) == ()
     back = shell(f"cd {ROOT} && git add a.py")
     assert files(edit("a.py"), elsewhere, COMMIT, back, COMMIT) == ["a.py"]
+
+
+@pytest.mark.parametrize("folder", ["/d/proj/src", "D:/proj", "/mnt/d/proj"])
+def test_a_folder_of_windows_is_that_of_the_project_however_it_is_written(folder: str) -> None:
+    calls = (edit("src\\a.py"), shell(f'cd "{folder}" && git add src/a.py'), COMMIT)
+    own = turns_of_commit(turns(*calls), "D:\\proj")
+    assert committed_files(own, ["src\\a.py", "src\\b.py"]) == ["src\\a.py"]
+    assert turns_of_commit(turns(*calls), "D:\\other") == ()
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from holdfast.refine.distil.second_look import (
     look_again,
 )
 from holdfast.refine.distil.selector import LIMITS, Scored, SelectionLimits, Selector, select
-from holdfast.refine.distil.utterances import Utterance, find_utterances
+from holdfast.refine.distil.utterances import Place, Utterance, find_utterances
 from holdfast.refine.distil.wording import Context, Distilled, word_statements
 
 
@@ -59,7 +59,8 @@ def distil(
         lasting = [one for one in scored if one.candidate in holding]
     raised = (one._replace(score=one.score + formed.get(one.candidate, 0.0)) for one in lasting)
     of_kinds = [one._replace(kind=_kind_of(one, utterances)) for one in raised]
-    return word_statements(select(of_kinds, limits), utterances, context)
+    notes = {number for number, one in enumerate(utterances) if one.place is Place.NOTE}
+    return word_statements(select(of_kinds, limits, notes), utterances, context)
 
 
 def _by_form(scored: Sequence[Scored], utterances: Sequence[Utterance]) -> dict[Candidate, float]:

@@ -8,7 +8,7 @@ is in MODEL.md beside them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -45,6 +45,9 @@ class SelectionLimits(NamedTuple):
     changes: int = 2
     # What a session delivered is said in a few; more of them are steps on the way.
     outcomes: int = 3
+    # Beyond `most`: what an agent wrote down for later sessions is distilled already.
+    notes: int = 4
+    note_threshold: float = 0.0
 
 
 LIMITS = SelectionLimits()
@@ -105,18 +108,25 @@ def scale(weights: Mapping[str, Numbers], numbers: Numbers) -> Numbers:
     return np.clip(found, -_FARTHEST, _FARTHEST)
 
 
-def select(scored: Sequence[Scored], limits: SelectionLimits = LIMITS) -> list[Scored]:
+def select(
+    scored: Sequence[Scored],
+    limits: SelectionLimits = LIMITS,
+    notes: Collection[int] = (),
+) -> list[Scored]:
     """The statements to remember, in the order they were said: the best, without those that overlap
-    with a better one or say the same."""
+    with a better one or say the same. `notes` are the utterances that were written for later."""
     chosen: list[tuple[Scored, frozenset[str]]] = []
     taken: set[tuple[int, int]] = set()
     lists: Counter[tuple[int, str]] = Counter()
     changes: Counter[int] = Counter()
     outcomes = 0
     for one in sorted(scored, key=lambda s: (-s.score, s.candidate.utterance)):
-        if one.score < limits.threshold or len(chosen) == limits.most:
+        if one.score < limits.threshold or len(chosen) == limits.most + limits.notes:
             break
         number, statement = one.candidate
+        is_beyond = len(chosen) >= limits.most
+        if is_beyond and (number not in notes or one.score < limits.note_threshold):
+            continue
         span = {(number, statement.position + n) for n in range(statement.length)}
         words = content_words(statement.text)
         own_list = number, statement.lead

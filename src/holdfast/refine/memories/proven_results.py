@@ -13,7 +13,8 @@ from holdfast.refine.core.shell_changes import changed_files
 from holdfast.regex import regex
 
 # The folder that a command works in: `cd DIR`, `git -C DIR`.
-_FOLDER = regex(r"(?:^|[;&|(\n]\s*)(?:cd|git -C)\s+[\"']?(/[^\s\"';&|)]+)")
+_FOLDER = regex(r"(?:^|[;&|(\n]\s*)(?:cd|git -C)\s+(?:/d\s+)?[\"']?((?:/|[A-Za-z]:)[^\s\"';&|)]+)")
+_MOUNTED_DRIVE = regex(r"^/(?:mnt/)?([A-Za-z])(?=/|$)")
 _ADDS = regex(r"\bgit (?:-C \S+ )?add\s+([^;&|\n]+)")
 _ADDS_ALL = regex(r"(?:^|\s)(?:-[Au]\b|--all\b|--update\b|\.(?=\s|$)|:/)|\*")
 _COMMITS_ALL = regex(r"\bcommit\s+(?:-\S+\s+)*-(?:[a-z]*a[a-z]*|-all)\b")
@@ -27,8 +28,15 @@ def turns_of_commit(turns: Sequence[Turn], root: str = "") -> Sequence[Turn]:
     commits = [n for n, turn in enumerate(turns) if signals.commit_message(turn)]
     if not commits or _is_elsewhere(turns[: commits[-1] + 1], root):
         return ()
-    here = [n for n in commits[:-1] if not _is_elsewhere(turns[: n + 1], root)]
-    return turns[here[-1] + 1 if here else 0 :]
+    here = [n for n in commits if not _is_elsewhere(turns[: n + 1], root)]
+    while len(here) > 1 and _amends(turns[here[-1]]):
+        here.pop()
+    return turns[here[-2] + 1 if len(here) > 1 else 0 :]
+
+
+def _amends(turn: Turn) -> bool:
+    """Whether a commit takes the place of the one before it, with its files."""
+    return turn.tool is not None and "--amend" in turn.tool.action
 
 
 def committed_files(turns: Sequence[Turn], changed: Sequence[str]) -> list[str]:
@@ -53,7 +61,14 @@ def _is_elsewhere(turns: Sequence[Turn], root: str) -> bool:
     folders = [found for call in calls if call.ok for found in _FOLDER.findall(call.action)]
     if not folders or not root:
         return False
-    return not f"{normpath(folders[-1])}/".startswith(f"{normpath(root)}/")
+    return not f"{_plain_path(folders[-1])}/".startswith(f"{_plain_path(root)}/")
+
+
+def _plain_path(path: str) -> str:
+    """A path with slashes; "/d/proj" and "D:\\proj" are the same."""
+    path = normpath(path.replace("\\", "/"))
+    drive = _MOUNTED_DRIVE.sub(r"\1:", path)
+    return drive[:1].lower() + drive[1:] if drive[1:2] == ":" else path
 
 
 def _added(turns: Sequence[Turn]) -> list[str] | None:
@@ -70,12 +85,13 @@ def _added(turns: Sequence[Turn]) -> list[str] | None:
 
 
 def _is_same(path: str, other: str) -> bool:
+    path, other = _plain_path(path), _plain_path(other)
     return path == other or other.endswith(f"/{path}") or path.endswith(f"/{other}")
 
 
 def _is_in(path: str, added: str) -> bool:
-    folder = added.rstrip("/")
-    return _is_same(path, added) or f"/{path}/".find(f"/{folder.lstrip('/')}/") >= 0
+    folder = _plain_path(added).lstrip("/")
+    return _is_same(path, added) or f"/{folder}/" in f"/{_plain_path(path)}/"
 
 
 def verdict_of_tests(turns: Sequence[Turn]) -> str:
