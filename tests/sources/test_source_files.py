@@ -2,18 +2,19 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 from holdfast.sources.source_files import line_on_disk
 
 
 def exported(tmp_path: Path) -> Path:
     """A session as `opencode export` writes it, over many lines."""
-    parts = [
+    parts: list[dict[str, Any]] = [
         {"type": "text", "text": "Same words.", "id": "prt_1"},
         {"type": "tool", "state": {"output": "ok"}, "id": "prt_2"},
         {"type": "text", "text": 'Same words.\nThe "key" lacks the tenant.', "id": "prt_3"},
     ]
-    document = {"info": {"id": "ses_1"}, "messages": [{"info": {}, "parts": parts}]}
+    document: dict[str, Any] = {"info": {"id": "ses_1"}, "messages": [{"info": {}, "parts": parts}]}
     file = tmp_path / "session.json"
     file.write_text(json.dumps(document, indent=2))
     return file
