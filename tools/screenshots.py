@@ -26,7 +26,13 @@ IMAGES = ROOT / "docs" / "images"
 SESSION = "6f25250f-82d7-541e-8901-c5f7a443a4a8"
 QUALITY = 60
 _OPTIONS = ("--no-sandbox", "--disable-background-networking", "--disable-gpu")
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+_BROWSERS = (
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome-stable",
+    "google-chrome",
+)
 
 
 class Picture(NamedTuple):
@@ -95,7 +101,7 @@ def take_all() -> None:
     """Take every picture, light and dark."""
     program = next((found for name in _BROWSERS if (found := which(name))), None)
     if program is None:
-        sys.exit("Chromium is needed: apt install chromium")
+        sys.exit("Chromium is needed: apt install chromium-headless-shell")
     with sample_pages() as enter, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=[*_OPTIONS])
         site = enter.partition("/enter")[0]
