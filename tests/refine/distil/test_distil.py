@@ -308,6 +308,15 @@ def test_text_from_outside_is_not_said() -> None:
     [
         ("So yes — the cache is keyed by tenant.", "", "", "The cache is keyed by tenant."),
         ("Done. The cache is keyed by tenant.", "", "", "The cache is keyed by tenant."),
+        ("Great! No keys without a tenant remain.", "", "", "No keys without a tenant remain."),
+        (
+            "No-op changes are skipped by the cache.",
+            "",
+            "",
+            "No-op changes are skipped by the cache.",
+        ),
+        ("Well-known ports are refused.", "", "", "Well-known ports are refused."),
+        ("No, the cache is keyed by tenant.", "", "", "The cache is keyed by tenant."),
         ("the key lacks the tenant", "Root cause", "", "Root cause: The key lacks the tenant"),
         ("The key has the tenant", "Summary", "", "The key has the tenant"),
         ("Add the tenant", "✅ 2. Cache keys", "", "Cache keys: Add the tenant"),

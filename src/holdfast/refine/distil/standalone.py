@@ -34,10 +34,13 @@ _LIMITS = StandaloneLimits()
 POINTS_BACK = regex(
     r"^\W*(?:this|that|these|those|it|they|which|else|otherwise|both|neither|same|such)\b", re.I
 )
+# Words before a statement. Those of the first kind may belong to it ("No references remain", "good
+# defaults", "no-op"): they are left out only where a mark sets them apart.
 _OPENER = regex(
-    r"^(?:(?:so|ok(?:ay)?|yes|no|yep|yeah|right|sure|done|great|perfect|good|nice|excellent|thanks|"
-    r"got it|all (?:done|set)|now|also|and|but|well|then|finally|in short|to be clear|"
-    r"as expected|confirmed|verified|note|fyi)\b[\s,.!:;—–-]+)+",
+    r"^(?:(?:(?:yes|no|yep|yeah|right|sure|done|great|perfect|good|nice|excellent|thanks|well|"
+    r"finally|all (?:done|set)|in short|to be clear|as expected|confirmed|verified|note|fyi)"
+    r"(?:[,.!:;—–]+\s*|\s+[—–-]+\s+)|"
+    r"(?:so|ok(?:ay)?|got it|now|also|and|but|then)(?:[,.!:;—–]+\s*|\s+[—–-]*\s*)))+",
     re.IGNORECASE,
 )
 # The number of a step or a finding: its neighbours are not beside it.
