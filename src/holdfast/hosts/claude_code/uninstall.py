@@ -15,8 +15,8 @@ from holdfast.operating_system import belongs_to_user
 
 _HOOK_FOLDERS = ("hooks", "inbox", "marks", "briefs", "marketplace")
 _DATA_NAMES = (
-    "events research backups vectors looked grouped grouping worker.lock asking.lock worker.log browse.sock "
-    "visits.json config.toml".split()
+    "events research backups vectors looked grouped grouping worker.lock asking.lock worker.log "
+    "browse.sock visits.json config.toml".split()
 )
 
 
