@@ -214,6 +214,16 @@ def _telling_words(code: str) -> frozenset[str]:
     return (function_words(code) | frozenset(_TIME_WORDS.get(code, "").split())) - _ENGLISH_TOO
 
 
+@cache
+def _all_telling_words() -> frozenset[str]:
+    return frozenset[str]().union(*map(_telling_words, _FUNCTION_WORDS))
+
+
+@cache
+def _words_of_english_alone() -> frozenset[str]:
+    return STOPWORDS - frozenset[str]().union(*map(function_words, _FUNCTION_WORDS))
+
+
 def language_of(text: str) -> QuestionLanguage:
     """The language of a question, by the script and the function words of its start."""
     text = text[:_MAX_READ]
@@ -249,6 +259,8 @@ def _latin_language(text: str, foreign: int) -> QuestionLanguage:
     more words of English; without telling words, those of which it has two others. `foreign` of
     its words have letters that English has not."""
     said = set(words(text.replace("-", " ").replace("'", " ").replace("’", " ")))
+    if said.isdisjoint(_all_telling_words()) and said & _words_of_english_alone():
+        return QuestionLanguage((ENGLISH,))  # as below, without a look at every language
     scores: dict[str, tuple[int, int]] = {}
     for code in _FUNCTION_WORDS:
         own = said & function_words(code)

@@ -238,3 +238,63 @@ def test_what_an_agent_repeats_from_memory_confirms_no_fact(tmp_path: Path) -> N
         claims = [c for c in memory.reader.facts.claims(bank) if "root cause" in c.text]
     assert {claim.session for claim in claims} == {claims[0].session}
     assert len({claim.turn for claim in claims}) == 1
+
+
+# What people asked in other words or languages, and the question that is put to memory later.
+ASKED = {
+    "wondered": (["I wonder why we dropped Kafka.", "Not sure why we dropped Kafka"], WHY),
+    "named": (["Kafka: why dropped", "reason for dropping Kafka", "kafka drop reason pls"], WHY),
+    "de": (
+        ["Wieso haben wir Kafka abgeschafft", "Finde heraus, warum wir Kafka abgeschafft haben."],
+        "Warum haben wir Kafka abgeschafft?",
+    ),
+    "fr": (
+        ["pourquoi on a abandonné Kafka", "Trouve pourquoi nous avons abandonné Kafka."],
+        "Pourquoi avons-nous abandonné Kafka ?",
+    ),
+    "es": (
+        ["por qué dejamos kafka", "Averigua por qué dejamos Kafka, por favor."],
+        "¿Por qué dejamos Kafka?",
+    ),
+    "ru": (
+        ["почему мы отказались от Kafka", "Выясни, почему мы отказались от Kafka."],
+        "Почему мы отказались от Kafka?",
+    ),
+    "ja": (["Kafkaをやめた理由を調べてください。"], "なぜKafkaをやめたのですか？"),
+    "zh": (["请查一下我们为什么放弃Kafka。"], "我们为什么放弃Kafka？"),
+}
+
+
+@pytest.mark.parametrize("case", ASKED)
+def test_a_question_in_any_words_is_no_evidence(tmp_path: Path, case: str) -> None:
+    asked, question = ASKED[case]
+    scripts = [asking(number) for number in range(1, len(asked) + 1)]
+    for script, text in zip(scripts, asked, strict=True):
+        script.user(text)
+        script.tool("mcp__holdfast__memory", NOT_KNOWN, question=text)
+        script.assistant("I have no record of that.")
+    with open_with(tmp_path, *scripts) as memory:
+        assert memory.ask(question, "proj").answer.startswith("Not known")
+        assert memory.reflect(question, "proj", store=False).answer.startswith("Not known")
+        assert not memory.reader.memories.retained(memory.context.bank_id("proj") or "")
+
+
+def test_an_answer_of_memory_that_a_person_quotes_is_no_source(tmp_path: Path) -> None:
+    with open_with(tmp_path / "one", statement_session()) as memory:
+        once = memory.ask(WHY, "proj")
+        brief = memory.briefs.session_brief("proj").text
+    (told,) = [line for line in brief.splitlines() if "nobody could operate" in line][:1]
+    quotes = (
+        f"Holdfast says:\n{once.answer}\nIs that right?",
+        f"> {once.answer}\n\nok, go on",
+        f"Your brief had this line:\n{told}\nShall we keep it so?",
+    )
+    scripts = [asking(number) for number in range(2, 2 + len(quotes))]
+    for script, text in zip(scripts, quotes, strict=True):
+        script.user(text)
+        script.assistant("I see.")
+    with open_with(tmp_path / "more", statement_session(), *scripts) as memory:
+        again = memory.ask(WHY, "proj")
+        kept = memory.reader.memories.retained(memory.context.bank_id("proj") or "")
+    assert (again.answer, again.confidence) == (once.answer, once.confidence)
+    assert [one.seen for one in kept] == [1], kept

@@ -1,10 +1,13 @@
-"""Calls of memory itself, through its MCP servers or its command line.
+"""Calls of memory itself, through its MCP servers or its command line, and its answers where
+somebody quotes them.
 
-They are part of a session and are kept with it, but they are questions and answers of memory: none
-of them is found by a search, and none is evidence of anything.
+They are part of a session and are kept with it, but they are questions and answers of memory: no
+call is found by a search, and none of it is evidence of anything.
 """
 
 from __future__ import annotations
+
+import re
 
 from holdfast.model.records import ToolCall
 from holdfast.regex import regex
@@ -22,6 +25,30 @@ _LOOKS_UP = regex(
     r"(?:ask|recall|research|reflect|timeline|show|find|team|who|facts|concepts|entities|opinions|"
     r"keywords|brief|handoff|here)\b"
 )
+# A line as answers and briefs write it: its day and the number of its source, the source itself, or
+# the short name of the record at its end.
+_DAY = r"\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4}: "
+_OWN_LINE = regex(
+    rf"^.*(?:\b{_DAY}.*\[\d+\]|"
+    r"^\W*\[\d+\] .*holdfast://\w+/[0-9a-f]|"
+    r"\((?:fact|memory|digest|exchange|turn|session|commit)/[0-9a-f]{8}\)\W*$|"
+    r"^\W*confidence: (?:high|medium|low|none)\W*$).*$",
+    re.MULTILINE,
+)
+# How such a line begins, where the number of its source was cut off.
+_DATED = regex(rf"\W*{_DAY}")
+
+
+def is_own_line(sentence: str) -> bool:
+    """Whether a sentence quotes what memory answered or told in a brief."""
+    if _DATED.match(sentence):
+        return True
+    return ("[" in sentence or "(" in sentence) and _OWN_LINE.search(sentence) is not None
+
+
+def without_own_lines(text: str) -> str:
+    """A message without the lines that quote what memory answered or told in a brief."""
+    return _OWN_LINE.sub("", text) if "[" in text or "(" in text else text
 
 
 def is_memory_call(tool: ToolCall) -> bool:

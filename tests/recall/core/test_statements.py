@@ -31,6 +31,9 @@ def hit(text: str, kind: str = "turn", trust: Trust = Trust.ASSISTANT) -> Hit:
         "is the cache still in redis",
         "does pip install the extra parts or is that ours to do",
         "なぜKafkaをやめたのですか？",
+        "pourquoi on a abandonné Kafka",
+        "I wonder why we dropped Kafka.",
+        "Kafka: why dropped",
     ],
 )
 def test_a_question_of_a_person_states_nothing(text: str) -> None:
@@ -46,6 +49,8 @@ def test_a_question_of_a_person_states_nothing(text: str) -> None:
         "Can you add a dark mode",
         "now run the tests and commit",
         "Look at parseHTTPRequest, it drops the last header.",
+        "reason for dropping Kafka",
+        "Finde heraus, warum wir Kafka abgeschafft haben.",
     ],
 )
 def test_a_request_of_a_person_states_nothing(text: str) -> None:

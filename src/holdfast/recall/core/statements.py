@@ -1,8 +1,8 @@
 """What of a record states something.
 
 A search finds questions, requests and an agent's narration by their words, but they answer nothing.
-Neither does a sentence that says that something is not known. Patterns are English; a question mark
-counts in every language.
+Neither does a sentence that says that something is not known. The patterns here are English; those
+of other languages are in `sources.question_forms`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,13 @@ from holdfast.language import is_chatter, is_data, plain, sentences, states_deci
 from holdfast.model.query import Hit
 from holdfast.model.trust import Trust
 from holdfast.regex import regex
+from holdfast.sources.own_calls import is_own_line
+from holdfast.sources.question_forms import (
+    is_foreign_question,
+    is_foreign_request,
+    says_unknown_in_foreign_words,
+    wonders,
+)
 
 # How the text of a tool call goes on after its name and target, and how that of one begins which
 # looks for something: it is a question, too.
@@ -34,7 +41,8 @@ _ASKS = regex(
     + r"(?:is|are|was|were|does|did|can|could|should|would|will|has|have|may|shall)\s+"
     r"(?:we|you|i|it|there|the|this|that|these|they|he|she|an?|our|my|any)\b|"
     + _LEAD_IN
-    + r"(?:does|did)\s+\w",
+    + r"(?:does|did)\s+\w|"
+    r"[^.:?!]{1,40}: (?:why|how|where|when|who|which)\b(?!.*:)",
     re.IGNORECASE,
 )
 # An order to do something once. What shall hold from now on is worded otherwise ("use", "keep",
@@ -50,6 +58,15 @@ _REQUESTS = regex(
     r"rebase|redo|refactor|rename|report|reproduce|research|review|rewrite|run|search|see|set up|"
     r"ship|show|start|summari[sz]e|tell|test|tidy|trace|translate|try|update|upgrade|validate|"
     r"verify|wire|write)\b",
+    re.IGNORECASE,
+)
+# What is wanted, named without a verb: "reason for dropping Kafka", "Kafka drop reason pls".
+_NAMES_WANTED = regex(
+    r"(?:the )?(?:reasons?|rationale|explanation|causes?|status|summary|overview|list|history|"
+    r"details?|info(?:rmation)?) (?:for|of|on|about|behind|why)\b"
+    r"(?!.*(?:\b(?:is|was|were|are|be|because|has|had)\b|[:=,]))|"
+    r"(?:[^\s.:]+ ){0,6}(?:reasons?|why|status|summary|explanation|overview) (?:pls|plz|please)"
+    r"\W*$",
     re.IGNORECASE,
 )
 _HOLDS_ON = regex(
@@ -182,14 +199,18 @@ def is_question(sentence: str, by_person: bool = False) -> bool:
     bare = sentence.rstrip(" \"'”’)*_`")
     if bare.endswith(_QUESTION_MARKS):
         return True
-    return by_person and not bare.endswith(".") and _ASKS.match(bare) is not None
+    if wonders(bare):
+        return True
+    if not by_person:
+        return False
+    return (not bare.endswith(".") and bool(_ASKS.match(bare))) or is_foreign_question(bare)
 
 
 def is_request(sentence: str) -> bool:
     """Whether a person's sentence asks for something to be done once."""
-    if not _REQUESTS.match(sentence):
-        return False
-    return not (states_decision(sentence) or _HOLDS_ON.search(sentence))
+    if _REQUESTS.match(sentence):
+        return not (states_decision(sentence) or _HOLDS_ON.search(sentence))
+    return _NAMES_WANTED.match(sentence) is not None or is_foreign_request(sentence)
 
 
 def is_pasted_data(sentence: str) -> bool:
@@ -203,7 +224,9 @@ def is_pasted_data(sentence: str) -> bool:
 
 def says_not_known(sentence: str) -> bool:
     """Whether a sentence says that nothing is known."""
-    return _has_any(sentence, _NOT_KNOWN_SIGNS) and _NOT_KNOWN.search(sentence) is not None
+    if _has_any(sentence, _NOT_KNOWN_SIGNS) and _NOT_KNOWN.search(sentence):
+        return True
+    return says_unknown_in_foreign_words(sentence)
 
 
 def _announces(sentence: str) -> bool:
@@ -304,7 +327,7 @@ def states(sentence: str, by_person: bool) -> bool:
         return False
     if by_person and _NOT_TYPED.fullmatch(sentence.strip()):
         return False
-    if is_pasted_data(sentence):
+    if is_pasted_data(sentence) or is_own_line(sentence):
         return False
     if _is_polite(sentence) or _counts(sentence):
         return False

@@ -1,12 +1,13 @@
-"""What of a session only passes on what memory says: the calls of memory, and what an agent says
-right after them. Neither is new knowledge, however often it is said."""
+"""What of a session only passes on what memory says: the calls of memory, what an agent says right
+after them, and answers that somebody quotes. None is new knowledge, however often it is said."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from holdfast.lazy_dataclass import replace
 from holdfast.model.records import Role, Turn
-from holdfast.sources.own_calls import is_memory_call, is_memory_lookup
+from holdfast.sources.own_calls import is_memory_call, is_memory_lookup, without_own_lines
 
 
 def without_memory_calls(turns: Iterable[Turn]) -> list[Turn]:
@@ -15,8 +16,8 @@ def without_memory_calls(turns: Iterable[Turn]) -> list[Turn]:
 
 
 def without_retold(turns: Iterable[Turn]) -> list[Turn]:
-    """The turns without calls of memory and without the agent's words between such a call and the
-    next thing that anybody does or says."""
+    """The turns without calls of memory, without the agent's words between such a call and the next
+    thing that anybody does or says, and without quotes of answers."""
     kept: list[Turn] = []
     retells = False
     for turn in turns:
@@ -26,5 +27,10 @@ def without_retold(turns: Iterable[Turn]) -> list[Turn]:
             retells = False
         is_call = turn.tool is not None and is_memory_call(turn.tool)
         if not is_call and not (retells and turn.role is Role.ASSISTANT):
-            kept.append(turn)
+            kept.append(_without_quotes(turn))
     return kept
+
+
+def _without_quotes(turn: Turn) -> Turn:
+    text = without_own_lines(turn.text) if turn.tool is None else turn.text
+    return turn if text == turn.text else replace(turn, text=text.strip())

@@ -13,6 +13,7 @@ from holdfast.refine.distil.statements import Statement
 from holdfast.refine.distil.utterances import PLANNED, Place, Utterance
 from holdfast.refine.facts.hypotheses import is_guess
 from holdfast.regex import regex
+from holdfast.sources.question_forms import is_foreign_question, is_foreign_request, wonders
 
 # What starts so is data or markup, not a statement.
 _DATA = ("{", "[", "<", "|", "$ ")
@@ -212,4 +213,7 @@ def asks(text: str) -> bool:
         return True
     if _ASKS_AFTER.search(text) or _ASKS_FOR_HELP.search(text):
         return True
-    return _ASKS_TO_FIND_OUT.match(text) is not None and len(sentences(text)) == 1
+    said = sentences(text)
+    if _ASKS_TO_FIND_OUT.match(text) is not None and len(said) == 1:
+        return True
+    return all(wonders(s) or is_foreign_question(s) or is_foreign_request(s) for s in said)
