@@ -15,13 +15,17 @@ from hypothesis import strategies as st
 
 from holdfast.app.memory import Holdfast
 from holdfast.language import sentences
-from holdfast.model.knowledge import Fact, ReviewState
+from holdfast.model.knowledge import Concept, Fact, ReviewState
+from holdfast.model.trust import Trust
+from holdfast.model.uris import uri
+from holdfast.refine.core.passages import concept_passage
 from holdfast.settings import Settings
+from holdfast.store.knowledge.concepts import DerivedConcept
 from holdfast.times import format_time
 from tests.support.laws import costly
 from tests.support.prepared_home import PreparedHome
 from tests.support.transcripts import Script
-from tests.support.ways_in import Way, all_ways
+from tests.support.ways_in import Way, all_ways, export_ways
 
 
 class Topic(NamedTuple):
@@ -133,20 +137,25 @@ class World:
                 self.memory.forget(f"fact/{facts[0].id}", who="ada")
             case "restore":
                 self.restore()
+            case "remember":
+                self.memory.remember(topic.stated.format(new=self.new_name(topic)), who="ada")
             case "supersede" if facts:
                 self.say(topic, topic.amended, topic.echo, self.new_name(topic))
             case "retire" if facts:
-                text = topic.disputed.format(old=self.used[topic][-1])
-                self.say(topic, text, "I see, that rule is wrong.")
-                for review in self.memory.browse.reviews():
-                    if review.state is ReviewState.OPEN:
-                        self.memory.curation.decide(review, keep=False, who="ada")
+                self.retire(topic)
             case "undo":
                 self.memory.undo(who="ada")
             case "rebuild":
                 self.memory.ingestion.rebuild()
             case _:
                 pass
+
+    def retire(self, topic: Topic) -> None:
+        text = topic.disputed.format(old=self.used[topic][-1])
+        self.say(topic, text, "I see, that rule is wrong.")
+        for review in self.memory.browse.reviews():
+            if review.state is ReviewState.OPEN:
+                self.memory.curation.decide(review, keep=False, who="ada")
 
     def restore(self) -> None:
         for bank in self.memory.reader.banks.all():
@@ -254,7 +263,7 @@ def leaks(made: World, ended: list[str], topics: Sequence[Topic] = TOPICS) -> di
 
 # A world takes seconds, so a shorter counterexample would be looked for for minutes.
 NO_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)
-STEPS = ("correct", "forget", "restore", "supersede", "retire", "undo", "rebuild")
+STEPS = ("correct", "forget", "restore", "supersede", "remember", "retire", "undo", "rebuild")
 
 
 @pytest.mark.slow
@@ -267,6 +276,9 @@ STEPS = ("correct", "forget", "restore", "supersede", "retire", "undo", "rebuild
     ("correct", "forget", "rebuild"),
     ("supersede", "correct"),
     ("correct", "supersede"),
+    ("remember",),
+    ("remember", "remember"),
+    ("remember", "supersede"),
 ])  # fmt: skip
 def test_what_ended_is_told_as_history_by_every_way_in(
     begun: PreparedHome, steps: tuple[str, ...]
@@ -314,6 +326,27 @@ def test_a_correction_of_any_record_ends_its_words_everywhere(
         # The summary of a corrected turn has the new words and the agent's reply in one sentence.
         ended = f"always deploy with {old}" if kind == "turn" else old
         assert leaks(made, [ended], [DEPLOY]) == {}
+
+
+@pytest.mark.slow
+def test_exports_mark_a_concept_that_sums_up_what_ended(begun: PreparedHome) -> None:
+    with world(begun) as made:
+        (old,) = made.used[DEPLOY]
+        store, bank = made.memory.store, made.memory.context.bank_id("proj") or ""
+        exchange = correctable(made.memory, "exchange", old).partition("/")[2]
+        made.play("correct", DEPLOY)  # the stage of concepts runs: what it made is replaced below
+        summary = f"1 exchange on 2026-09-02. Latest: {DEPLOY.stated.format(new=old)}"
+        members, time = (uri("exchange", exchange),), "2026-09-02T09:00:20.000Z"
+        concept = Concept(
+            bank, "c1", "release branch", summary, time, Trust.USER, members, (), (), time
+        )
+        with store.transaction():
+            store.concepts.put(bank, [DerivedConcept(concept, concept_passage(concept), ("c1",))])
+        told = dict(export_ways(made.memory))
+        notes = [text for name, text in told.items() if name.startswith("note release branch")]
+        assert old in str(notes) and old in str(told["memory-keeper memory.md"])
+        for text in told.values():
+            assert unmarked(text, [old], made.used[DEPLOY][1:]) == []
 
 
 @pytest.mark.slow

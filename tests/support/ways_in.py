@@ -19,6 +19,7 @@ import httpx2
 from holdfast.app.core.token import read_or_make_token
 from holdfast.app.memory import Holdfast
 from holdfast.app.transfer.export_folder import ExportFolder
+from holdfast.app.transfer.export_memory_keeper import write_memory_keeper
 from holdfast.app.transfer.export_obsidian import write_vault
 from holdfast.app.transfer.exporting import ExportRequest
 from holdfast.app.views.handoff import hand_off
@@ -44,7 +45,8 @@ def all_ways(memory: Holdfast, questions: list[str], prompts: list[str]) -> Iter
     yield from python_ways(memory, questions, prompts)
     yield from brief_ways(memory)
     yield from command_ways(questions, prompts)
-    yield from http_ways(memory.settings, questions, prompts)
+    sessions = [session.id for session in memory.reader.sessions.latest(None)]
+    yield from http_ways(memory.settings, questions, prompts, sessions)
     yield from mcp_ways(questions)
     yield from export_ways(memory)
 
@@ -83,7 +85,8 @@ def command_ways(questions: list[str], prompts: list[str]) -> Iterator[Way]:
     """The command line; the home is in the environment."""
     commands = [["facts"], ["timeline"], ["brief"], ["digest", "--since", "2026-01-01"]]
     commands += [["find", "--since", "2026-01-01"], ["concepts"], ["promote", "candidates"]]
-    verbs = ("recall", "ask", "reflect")
+    commands += [["opinions", "--all"], ["review"]]
+    verbs = ("recall", "ask", "reflect", "team")
     commands += [[verb, question] for verb in verbs for question in questions]
     commands += [["brief", "--prompt", prompt] for prompt in prompts]
     for command in commands:
@@ -93,14 +96,16 @@ def command_ways(questions: list[str], prompts: list[str]) -> Iterator[Way]:
         yield f"holdfast {' '.join(command)}", out.getvalue()
 
 
-def http_ways(settings: Settings, questions: list[str], prompts: list[str]) -> Iterator[Way]:
+def http_ways(
+    settings: Settings, questions: list[str], prompts: list[str], sessions: list[str]
+) -> Iterator[Way]:
     """REST, GraphQL and pages, asked of the application without a socket."""
     keys = OwnerKeys(read_or_make_token(settings.home))
     pool = MemoryPool(settings)
     web = WebApp(pool, keys, GuardRules(frozenset({_HOST})))
     headers = {"authorization": f"Bearer {read_or_make_token(settings.home)}"}
     gets = ["facts", "timeline", "brief", "digest?since=2026-01-01", "find?since=2026-01-01"]
-    gets += ["concepts", "memories", "rules/candidates"]
+    gets += ["concepts", "memories", "rules/candidates", "opinions", "sessions", "exchanges"]
     gets += [f"recall?q={question}" for question in questions]
     gets += [f"handoff?what={question}" for question in questions]
     gets += [f"brief?prompt={prompt}" for prompt in prompts]
@@ -117,6 +122,10 @@ def http_ways(settings: Settings, questions: list[str], prompts: list[str]) -> I
         "/memory?tab=facts",
         "/memory?tab=concepts",
         "/memory?tab=remembered",
+        "/memory?tab=opinions",
+        "/memory?tab=patterns",
+        "/review",
+        *(f"/sessions/{id}" for id in sessions),
     ]
     pages += [f"/{place}?q={question}" for place in ("", "search") for question in questions]
 
@@ -175,9 +184,13 @@ def mcp_ways(questions: list[str]) -> Iterator[Way]:
         calls += [(SPEC, "memory", {"question": question})]
         calls += [(SPEC, "memory_recall", {"query": question})]
         calls += [(SPEC, "memory_reflect", {"query": question})]
+        calls += [(SPEC, "team_query", {"question": question})]
         calls += [(SPECS["memory"], name, {"query": question}) for name in _MEMORY_SEARCHES]
         calls += [(SPECS["search"], name, {"query": question, "format": "full", "dateRange": None})
                   for name in _SEARCHES]  # fmt: skip
+    calls += [(SPECS["search"], name, {}) for name in ("get_recent_context",)]
+    calls += [(SPECS["memory"], name, {}) for name in ("memory_scan_recent_sessions",)]
+    calls += [(SPECS["search"], "find_by_type", {"type": type}) for type in ("decision", "change")]
     made: dict[str, Any] = {}
     try:
         for spec, name, given in calls:
@@ -212,11 +225,19 @@ def _structured(told: dict[str, Any]) -> object:
 
 
 def export_ways(memory: Holdfast) -> Iterator[Way]:
-    """The notes of a vault."""
+    """The notes of a vault, and what a folder for memory-keeper sums up; its `l1` files are the
+    conversations."""
+    banks = memory.reader.banks.all()
     with TemporaryDirectory() as folder:
         vault = ExportFolder(Path(folder) / "vault", "obsidian")
-        write_vault(memory.reader, vault, ExportRequest(tuple(memory.reader.banks.all())), str)
+        write_vault(memory.reader, vault, ExportRequest(tuple(banks)), str)
         vault.write()
         for path in sorted((Path(folder) / "vault").rglob("*.md")):
             sections = re.split(r"\n(?=#)", path.read_text().partition("\n---\n")[2])
             yield f"note {path.name[:20]}", "\n\n".join(" ".join(s.split()) for s in sections)
+        kept = ExportFolder(Path(folder) / "kept", "memory-keeper")
+        write_memory_keeper(memory.reader, kept, ExportRequest(tuple(banks)), str)
+        kept.write()
+        for path in sorted((Path(folder) / "kept").rglob("*.json")):
+            yield f"memory-keeper {path.name[-20:]}", json.loads(path.read_text())
+        yield "memory-keeper memory.md", (Path(folder) / "kept" / "memory.md").read_text()

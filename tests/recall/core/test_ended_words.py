@@ -90,6 +90,7 @@ def test_what_says_something_else_has_not_ended(ended: EndedStatement, text: str
         (CACHE, "Next: move the cache of API responses to Redis."),
         (FLUX, "Committed “Deploy with flux” in deploy/flux.yaml; the tests pass"),
         (FLUX, "Switched the release branch to flux"),
+        (FLUX, "Committed: Deploy with flux"),
         (LIMIT._replace(text="Uploads go through S3.", now="Uploads go through the disk."),
          "Committed “Put uploads through S3” in src/upload.py"),
     ],

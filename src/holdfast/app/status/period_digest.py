@@ -15,13 +15,14 @@ from holdfast.language import truncate
 from holdfast.learn.bank_merge_log import is_bank_merge
 from holdfast.learn.decision_state import RETENTION_AUTHOR
 from holdfast.model.curation import Action, in_effect
-from holdfast.model.knowledge import Claim, ClaimKind, Fact
+from holdfast.model.knowledge import Claim, ClaimKind, Fact, Memory
 from holdfast.model.ledgers.injections import InjectionUse
 from holdfast.model.records import Digest, Session
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.trust import ENDED_STATUSES, Status, Trust
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.core.ended_words import WHOLE_SESSION, EndedWords, read_ended_words
+from holdfast.recall.lookup.endings import RecordEndings
 from holdfast.recall.lookup.origins import session_names
 from holdfast.recall.query.iso_dates import read_iso_span
 from holdfast.regex import regex
@@ -85,6 +86,15 @@ class BankPeriod:
     def ended(self) -> EndedWords:
         """The words of the bank that do not hold any more."""
         return read_ended_words(self.memory.reader, self.bank)
+
+    def holds(self, memory: Memory) -> bool:
+        """Whether a memory is in force: neither itself nor what it says was ended later."""
+        shown = self._endings.with_status(memory)
+        return isinstance(shown, Memory) and shown.status not in ENDED_STATUSES
+
+    @cached_property
+    def _endings(self) -> RecordEndings:
+        return RecordEndings(self.memory.reader)
 
     @cached_property
     def sessions(self) -> list[tuple[Session, Digest]]:
@@ -231,7 +241,7 @@ def _taught(period: BankPeriod) -> Iterator[Item]:
     """What people asked to remember, or approved as a rule. A rule that was only proposed waits."""
     reader = period.memory.reader
     for memory in reader.memories.remembered(period.bank, _MAX_RECORDS):
-        if memory.lays_down and memory.status not in ENDED_STATUSES and period.has(memory.when):
+        if memory.lays_down and period.has(memory.when) and period.holds(memory):
             name = uri("memory", memory.id)
             yield period.item(memory.when, memory.what, name, Action.REMEMBER.value)
     for one in in_effect(reader.curation.log(period.bank)):

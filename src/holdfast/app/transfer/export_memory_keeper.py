@@ -3,7 +3,8 @@
 its turns (`sessions/*.l1.jsonl`) and exchanges (`sessions/*.l2.json`).
 
 Ids are short and numbered within one export. `l1_range` is the first and the last line of an
-exchange in the file of its session's turns, counted from 1.
+exchange in the file of its session's turns, counted from 1. A summary that states what no longer
+holds says so; the turns are what was said.
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ from holdfast.app.transfer.exporting import (
 )
 from holdfast.language import collapse_spaces
 from holdfast.model.bank import Bank
-from holdfast.model.knowledge import Fact, FactKind
+from holdfast.model.knowledge import Concept, Fact, FactKind
 from holdfast.model.records import Exchange, Session, Turn
 from holdfast.model.trust import ENDED_STATUSES, Trust
 from holdfast.model.uris import uri
+from holdfast.recall.lookup.endings import RecordEndings
 from holdfast.store.protocol import Reader
 
 FORMAT = "memory-keeper"
@@ -63,6 +65,7 @@ class _BankExport:
         self._ids_by_keyword: dict[str, list[str]] = {}
         self._counts: Counter[str] = Counter()
         self._last_exchange = ""
+        self._endings = RecordEndings(reader)
 
     def files(self) -> Iterator[tuple[str, str]]:
         """Every file: its name and its text."""
@@ -131,12 +134,17 @@ class _BankExport:
         return {
             "id": self._new_id(uri("exchange", x.id), "e", x.keywords),
             "ts": x.started,
-            "summary": self._clean(x.title),
-            "details": self._clean(x.summary),
+            "summary": self._with_end(x, x.title),
+            "details": self._with_end(x, x.summary),
             "files": [self._clean(f) for f in (*x.files_modified, *x.files_read)],
             "keywords": [self._clean(word) for word in x.keywords],
             "l1_range": [lines[0], lines[-1]] if lines else [],
         }
+
+    def _with_end(self, record: Exchange | Concept, text: str) -> str:
+        """A text of a record, with how and when it ended if it no longer holds."""
+        label = self._endings.label(record, text)
+        return self._clean(f"{text} (no longer valid: {label})" if label else text)
 
     def _concepts(self) -> list[_Json]:
         found: list[_Json] = []
@@ -149,7 +157,7 @@ class _BankExport:
                 {
                     "id": self._new_id(uri("concept", concept.id), "c", concept.keywords),
                     "name": self._clean(concept.name),
-                    "summary": self._clean(concept.summary),
+                    "summary": self._with_end(concept, concept.summary),
                     "exchanges": members,
                     "files": [self._clean(file) for file in concept.files],
                     "keywords": [self._clean(word) for word in concept.keywords],

@@ -100,7 +100,7 @@ def _notes(
         note = _session_note(session, digest, exchanges, concepts_by_member, names, clean, endings)
         yield f"Sessions/{names.sessions[session.id]}", note
     for concept in concepts:
-        note = _concept_note(concept, exchanges_by_uri, names, clean)
+        note = _concept_note(concept, exchanges_by_uri, names, clean, endings)
         yield f"Concepts/{names.concepts[concept.id]}", note
     ended = {
         one.id: _mark(endings, digest, _title(one, digest))
@@ -194,8 +194,8 @@ def _ending_lines(ended: str, clean: CleanText) -> list[str]:
     return [f"> No longer valid: {clean(ended)}.", ""] if ended else [""]
 
 
-def _mark(endings: RecordEndings, digest: Digest, text: str) -> str:
-    label = endings.label(digest, text)
+def _mark(endings: RecordEndings, record: Digest | Exchange, text: str) -> str:
+    label = endings.label(record, text)
     return f" (no longer valid: {label})" if label else ""
 
 
@@ -204,15 +204,19 @@ def _concept_note(
     exchanges_by_uri: dict[str, tuple[str, Exchange]],
     names: _Names,
     clean: CleanText,
+    endings: RecordEndings,
 ) -> str:
-    lines = [f"# {collapse_spaces(clean(concept.name))}", "", clean(concept.summary), ""]
+    lines = [f"# {collapse_spaces(clean(concept.name))}"]
+    lines += _ending_lines(endings.label(concept, concept.summary), clean)
+    lines += [clean(concept.summary), ""]
     if concept.files:
         lines += ["## Files", "", *(f"- `{clean(file)}`" for file in concept.files), ""]
     known = [exchanges_by_uri[name] for name in concept.members if name in exchanges_by_uri]
     if known:
         lines += ["## Records", ""]
     for session, x in known:
-        lines.append(f"- {x.started[:10]} {_link(names.sessions[session], clean(x.title))}")
+        link = _link(names.sessions[session], clean(x.title))
+        lines.append(f"- {x.started[:10]} {link}{_mark(endings, x, x.title)}")
     if concept.history:
         lines += ["", "## History", ""]
     for event in concept.history:

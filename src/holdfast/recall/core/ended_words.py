@@ -38,6 +38,8 @@ _CLAUSE_END = regex(
 )
 _AGAINST = regex(r"\b(?:against|instead of|rather than)\b", re.IGNORECASE)
 _TITLE = regex(r"[“\"]([^“”\"]{8,200})[”\"]")
+# The kind of a line before what it says: "Committed: …", "Next: …".
+_LABELLED = regex(r"\W*\w+: (.+)", re.DOTALL)
 # In place of a turn: the text sums a session up.
 WHOLE_SESSION = -1
 
@@ -265,10 +267,12 @@ def _may_say_part(known: _Known, stems: frozenset[str]) -> bool:
 
 
 def _says_part(sentence: str, known: _Known) -> bool:
-    """Whether a sentence, or the title that it quotes, says a part of an ended statement that no
-    longer holds, and nothing else: what carried a decision out is history with it."""
-    titles = _TITLE.findall(sentence)
-    return any(_is_part(text, known) for text in titles or [sentence])
+    """Whether a sentence, the title that it quotes, or what stands after its label says a part of
+    an ended statement that no longer holds, and nothing else: what carried a decision out is
+    history with it."""
+    labelled = _LABELLED.match(sentence)
+    texts = _TITLE.findall(sentence) or [sentence, *(labelled.groups() if labelled else ())]
+    return any(_is_part(text, known) for text in texts)
 
 
 def _is_part(text: str, known: _Known) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 from urllib.parse import urlencode
 
@@ -25,11 +26,10 @@ from holdfast.interfaces.ui.conversation import Nested, conversation
 from holdfast.interfaces.ui.formatting import bank_keys, session_link
 from holdfast.model.ledgers.injections import Injection
 from holdfast.model.records import Digest, Exchange, Outcome, Session
-from holdfast.recall.core.ended_words import WHOLE_SESSION, read_ended_words
 from holdfast.recall.lookup.commits import commits_of
+from holdfast.recall.lookup.endings import RecordEndings
 from holdfast.recall.lookup.origins import names_of_listed, session_names
 from holdfast.regex import regex
-from holdfast.store.protocol import Reader
 from holdfast.store.records.sessions import SessionFilter
 
 router = CheckedRouter(prefix="/sessions")
@@ -159,15 +159,19 @@ def _title(memory: Holdfast, session: Session) -> str:
     return session_names(memory.reader, session.bank, [session.id]).get(session.id) or session.id
 
 
-def _ended_lines(reader: Reader, digest: Digest) -> dict[str, str]:
-    """The lines of a digest that say what does not hold any more, each with why."""
-    ended = read_ended_words(reader, digest.bank, [digest.session])
+def _ended_lines(
+    endings: RecordEndings, digest: Digest, exchanges: Sequence[Exchange]
+) -> dict[str, str]:
+    """The lines of a digest that say what does not hold any more, each with why. A line that one of
+    the `exchanges` has is read as a part of it, where fewer words refer to what ended."""
     lines = (digest.request, *digest.completed, *digest.learned, *digest.next_steps)
-    return {
-        line: found[0].label
-        for line in lines
-        if (found := ended.find(line, digest.started, digest.session, WHOLE_SESSION))
-    }
+    found: dict[str, str] = {}
+    for line in lines:
+        own = [x for x in exchanges if line in x.facts]
+        labels = (endings.label(record, line) for record in (digest, *own))
+        if label := next(filter(None, labels), ""):
+            found[line] = label
+    return found
 
 
 def _load(memory: Holdfast, name: str, first: int, at: int, find: str = "") -> Shown:
@@ -191,17 +195,20 @@ def _load(memory: Holdfast, name: str, first: int, at: int, find: str = "") -> S
     turns += [s for s in reader.turns.summaries(bank, id) if since <= s.seq <= until]
     turns.sort(key=lambda turn: turn.seq)
     exchanges = reader.sessions.exchanges(bank, id)
+    endings = RecordEndings(reader)
     nested = [
         Nested(s, reader.sessions.digest(s.bank, s.id)) for s in reader.sessions.subagents(bank, id)
     ]
     return {
         "title": _title(memory, session),
-        "ended": _ended_lines(reader, digest) if digest else {},
+        "ended": _ended_lines(endings, digest, exchanges) if digest else {},
         "session": session,
         "bank": memory.context.bank_name(bank),
         "bank_key": bank_keys(reader.banks.all()).get(bank, bank),
         "digest": digest,
         "exchanges": exchanges,
+        "ended_exchanges": {x.id: endings.label(x, x.title) for x in exchanges},
+        "ended_turns": {t.id: endings.label(t, t.text) for t in turns if t.tool is None},
         "near": _exchanges_near(exchanges, window),
         "extent": extent,
         "said": conversation(turns, exchanges, nested, {at, *found.places}),

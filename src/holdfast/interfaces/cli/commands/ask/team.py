@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.app.memory import open_memory
+from holdfast.app.search.hit_view import endings
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.output.answer import print_answer
 from holdfast.interfaces.cli.parser import Arguments, Parser
@@ -45,6 +46,8 @@ def run(screen: Screen, arguments: Arguments) -> None:
     for hit in found.evidence:
         head = screen.paint(short(hit.uri), "cyan")
         screen.item(f"{day(hit.time)}  {head}  {truncate(hit.text, 120)}")
+        for line in endings(hit):
+            screen.item(f"  {line}")
     if found.people:
         screen.line()
         names = ", ".join(f"{p.name} ({p.share:.0%})" for p in found.people)
