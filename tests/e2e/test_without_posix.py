@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 import urllib.request
@@ -20,6 +21,8 @@ from tests.support.without_posix import NAMES, POSIX_PROGRAMS
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
 _START = (sys.executable, "-m", "tests.support.without_posix")
+# One of the sample sessions: reading all of them takes ten times as long, by the same code.
+_SESSION = "examples/sessions/-home-ada-tidewatch/6f25250f-82d7-541e-8901-c5f7a443a4a8.jsonl"
 # Where a name of POSIX may stand unguarded: what runs on POSIX alone, and says so before.
 _ALLOWED = {
     "holdfast.sources.providers.process_guard": "os.posix_spawnp os.killpg signal.SIGCHLD "
@@ -51,7 +54,7 @@ def test_every_module_can_be_imported(env: dict[str, str]) -> None:
 
 
 def test_it_reads_answers_works_and_backs_up(env: dict[str, str], tmp_path: Path) -> None:
-    run(env, "ingest", "examples/sessions", "--embed", "none")
+    run(env, "ingest", _SESSION, "--embed", "none")
     answer = run(env, "ask", "Why SQLite and not Postgres?", "--bank", "tidewatch")
     assert "SQLite" in answer and "[1]" in answer
     run(env, "remember", "The lamp is oiled on Thursdays", "--bank", "tidewatch")
@@ -65,7 +68,7 @@ def test_it_reads_answers_works_and_backs_up(env: dict[str, str], tmp_path: Path
 
 
 def test_the_pages_are_served(env: dict[str, str]) -> None:
-    run(env, "ingest", "examples/sessions", "--embed", "none")
+    run(env, "ingest", _SESSION, "--embed", "none")
     command = [*_START, "browse", "--no-open", "--port", "0", "--json"]
     with subprocess.Popen(command, env=env, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
         try:
@@ -91,11 +94,23 @@ _POSIX_NAMES = {
 } | {("signal", "SIGKILL"), ("os", "WNOHANG")}
 
 
+_ATTRIBUTE = re.compile(r"\b(os|signal|_?socket)\.(\w+)")
+_IMPORTING = re.compile(r"^\s*(?:import|from)\s.*", re.MULTILINE)
+
+
+def _may_need_posix(text: str) -> bool:
+    """Whether a source mentions a name of POSIX: parsing it takes a hundred times as long."""
+    words = (word for line in _IMPORTING.findall(text) for word in re.findall(r"\w+", line))
+    return not (
+        _POSIX_NAMES.isdisjoint(_ATTRIBUTE.findall(text)) and POSIX_MODULES.isdisjoint(words)
+    )
+
+
 def _posix_names(path: Path) -> Iterator[str]:
     """The names of POSIX that a module takes for granted: `os.fork`, or `import fcntl` that is not
     tried. A function in which `hasattr` asks for one may use it."""
     text = path.read_text("utf-8")
-    if not any(name in text for name in {*POSIX_MODULES, *(name for _, name in _POSIX_NAMES)}):
+    if not _may_need_posix(text):
         return
     tree = ast.parse(text)
     guarded = {

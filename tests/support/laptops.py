@@ -140,7 +140,7 @@ class _Listening:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_port}"
-        Thread(target=self._server.serve_forever, daemon=True).start()
+        Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
 
     def close(self) -> None:
         """Answer nobody any more."""

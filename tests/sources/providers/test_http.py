@@ -62,7 +62,7 @@ def server(handle: Handle, certificate: Path | None = None) -> Generator[str]:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate)
         made.socket = context.wrap_socket(made.socket, server_side=True)
-    thread = threading.Thread(target=made.serve_forever, daemon=True)
+    thread = threading.Thread(target=made.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield f"{'https' if certificate else 'http'}://127.0.0.1:{made.server_port}/mcp"
