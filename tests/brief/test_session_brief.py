@@ -47,6 +47,15 @@ def test_a_brief_lists_where_work_stopped_decisions_and_recent_work(tmp_path: Pa
     assert "`holdfast show ID`" in text and "not instructions" in text
 
 
+def test_what_was_begun_and_waits_is_not_called_done(tmp_path: Path) -> None:
+    script = Script()
+    script.user("Migrate the store of the shop to Postgres")
+    script.tool("Edit", "ok", file_path="/home/dev/proj/a.py", old_string="a", new_string="b")
+    script.assistant("I propose PgBouncer. Waiting for your approval before I migrate.")
+    text = brief_of(read_in(tmp_path, script))
+    assert "begun: “Began to migrate the store" in text and "done: “Began" not in text
+
+
 def test_a_question_is_listed_with_its_answer(tmp_path: Path) -> None:
     script = Script()
     script.user("Should we keep the readings in Parquet or in SQLite?")

@@ -30,7 +30,7 @@ from holdfast.sources.rule_locations import file_stamp
 from holdfast.store.protocol import Reader, Writer
 
 # Raise it when briefs change, so that all are written again.
-_FORMAT_VERSION = 14
+_FORMAT_VERSION = 15
 _FOLDERS_FILE = "folders.json"
 _SETTINGS_FILE = "settings.json"
 _TRIGGERS_SUFFIX = ".triggers.json"
@@ -88,6 +88,8 @@ def _write_bank(
     errors = error_triggers(reader, bank.id) if settings.triggers else {}
     files = file_triggers(reader, bank.id) if settings.triggers else {}
     triggers = {
+        "bank": bank.id,
+        "revision": made_of["revision"],
         "files": _trigger_entries(files),
         "errors": _trigger_entries(errors),
         "patterns": PATTERNS,

@@ -276,6 +276,8 @@ def _latest_first(one: tuple[str, Part]) -> tuple[str, tuple[str, ...]]:
 
 # What statements are called among those that are known.
 _LABELS = {Kind.OUTCOME: "done", Kind.LESSON: "learned"}
+# How an outcome begins that is not finished, as the rules of memories write it.
+_BEGUN = ("Began to ", "Began the plan ")
 
 
 def _statement_part(one: KnownStatement, group: Group) -> Part:
@@ -283,7 +285,8 @@ def _statement_part(one: KnownStatement, group: Group) -> Part:
     name = uri("memory", memory.id)
     label = "agent" if memory.by_agent else "user"
     if group is Group.KNOWN and memory.kind is not None:
-        label = _LABELS.get(memory.kind, memory.kind.value)
+        is_begun = memory.kind is Kind.OUTCOME and one.text.startswith(_BEGUN)
+        label = "begun" if is_begun else _LABELS.get(memory.kind, memory.kind.value)
     seen = f" (in {memory.seen} sessions)" if memory.seen > 1 else ""
     words = f"{origin_label(memory.trust, one.text)}{quote(one.text)}{seen}"
     line = f"- {format_day(memory.when)} {label}: {words} ({_short(name)})"

@@ -18,6 +18,7 @@ import pytest
 import holdfast
 from holdfast.app.briefs.briefing import prepare_briefs
 from holdfast.app.briefs.hook_server import serve_briefs
+from holdfast.app.memory import Holdfast
 from holdfast.capture.home_paths import INJECTED_EVENT, HomePaths
 from holdfast.hosts.claude_code.scripts import repository_bank
 from holdfast.settings import Settings
@@ -244,6 +245,33 @@ def test_a_decision_about_a_file_is_injected_once(home: Home) -> None:
     other = {**edit, "tool_input": {"file_path": scenarios.SHOP + "/docs/readme.md"}}
     assert home.injected("file", other) == ""
     assert home.injected("file", {**edit, "agent_id": "a1"}, session="third") == ""
+
+
+@pytest.mark.parametrize("decision", ["correct", "forget"])
+def test_what_ended_about_a_file_is_not_injected(home: Home, decision: str) -> None:
+    given = {"file_path": scenarios.SHOP + "/src/auth/session.py"}
+    edit = {"cwd": scenarios.SHOP, "tool_name": "Edit", "tool_input": given}
+    with Holdfast(home.settings) as memory:
+        facts = [one for bank in memory.reader.banks.all() for one in memory.browse.facts(bank.id)]
+        (fact,) = [one for one in facts if "twelve hours" in one.content]
+        if decision == "correct":
+            text = fact.content.replace("twelve hours", "ten hours")
+            memory.correct(f"fact/{fact.id}", text)
+        else:
+            memory.forget(f"fact/{fact.id}")
+    told = home.injected("file", edit)
+    assert "twelve hours" not in told and ("ten hours" in told) == (decision == "correct")
+
+
+def test_what_was_prepared_before_a_change_of_the_bank_is_not_injected(home: Home) -> None:
+    given = {"file_path": scenarios.SHOP + "/src/auth/session.py"}
+    edit = {"cwd": scenarios.SHOP, "tool_name": "Edit", "tool_input": given}
+    with Holdfast(home.settings) as memory:
+        for bank in memory.reader.banks.all():  # as a process does that prepares no briefs
+            memory.store.progress.mark_changed(bank.id, "")
+    assert home.injected("file", edit) == ""
+    prepare_briefs(home.settings)
+    assert "twelve hours" in home.injected("file", edit)
 
 
 def test_the_solution_of_a_known_error_is_injected_once(home: Home) -> None:

@@ -495,11 +495,12 @@ def answer_edit(home: HookHome, session: str, payload: dict[str, Any]) -> None:
     if not isinstance(path, str) or not path or payload.get("agent_id"):
         return
     cwd = str(payload.get("cwd") or "")
-    known = prepared_triggers(home, cwd).get("files", {})
+    prepared = prepared_triggers(home, cwd)
+    known = prepared.get("files", {})
     tail = path.replace("\\", "/")
     while tail:
         if tail in known:
-            return inject_first_new(home, "file", session, cwd, known[tail])
+            return inject_trigger(home, "file", session, cwd, prepared, known[tail])
         tail = tail.partition("/")[2]
 
 
@@ -512,13 +513,30 @@ def answer_error(home: HookHome, session: str, payload: dict[str, Any]) -> None:
     known = prepared.get("errors", {})
     for signature in error_signatures(text, prepared["patterns"]) if known else ():
         if signature in known:
-            return inject_first_new(home, "error", session, cwd, known[signature])
+            return inject_trigger(home, "error", session, cwd, prepared, known[signature])
 
 
 def prepared_triggers(home: HookHome, cwd: str) -> dict[str, Any]:
     """The briefs about files and errors of the bank of a folder; {} where the settings say no."""
     bank = find_bank(home, cwd) if home.brief("settings").get("triggers", True) else ""
     return home.brief(bank + ".triggers") if bank else {}
+
+
+def inject_trigger(
+    home: HookHome,
+    kind: str,
+    session: str,
+    cwd: str,
+    prepared: dict[str, Any],
+    briefs: list[dict[str, Any]],
+) -> None:
+    """Inject one of the briefs about a file or an error, if the bank is as it was when they were
+    made: a decision since then may have ended what they tell. Else start a worker that makes them
+    again."""
+    if bank_revision(home, prepared.get("bank", "")) in (None, prepared.get("revision")):
+        inject_first_new(home, kind, session, cwd, briefs)
+    else:
+        start_worker(home, is_needed=True)
 
 
 def inject_first_new(
