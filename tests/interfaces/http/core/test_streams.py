@@ -9,12 +9,17 @@ from typing import Any
 
 import pytest
 
+from holdfast.app.answers.research_sessions import sessions_of
+from holdfast.app.core.context import utc_now
 from holdfast.errors import BusyError
 from holdfast.interfaces.http.core import streaming
 from holdfast.interfaces.http.core.request_principal import owner, set_principal
 from holdfast.interfaces.http.core.streaming import EventStreams, ServerEvent
 from holdfast.principal import Principal
+from holdfast.research.session_journal import new_id
+from holdfast.settings import load_settings
 from tests.interfaces.http.api.test_api import get, send
+from tests.support.http.forms import PageClient
 from tests.support.http.server import Server
 
 
@@ -68,6 +73,21 @@ def test_an_investigation_can_be_followed_resumed_and_read_later(server: Server)
     gone = send(server, f"/research/{name}", {}, how="DELETE")
     assert json.loads(gone.text)["remove"] is True
     assert server.ask(f"/api/v1/research/{name}/events").status == 404
+
+
+def test_a_conversation_that_runs_is_deleted_by_neither_page_nor_api(server: Server) -> None:
+    page, name = PageClient(server), new_id()
+    sessions = sessions_of(load_settings(dict(server.env)))
+    with sessions.open_session(name, follow=False) as running:
+        assert running is not None
+        running.write({"stage": "asked", "question": "Why not cron?", "time": utc_now()})
+        refused = page.post(f"/research/{name}/remove", {})
+        assert refused.status == 400 and f"{name} is running." in refused.text
+        assert send(server, f"/research/{name}", {}, how="DELETE").status == 400
+        assert name in sessions.ids()
+    assert page.post(f"/research/{name}/remove", {}).status == 303
+    assert name not in sessions.ids()
+    assert page.post(f"/research/{name}/remove", {}).status == 404
 
 
 def test_a_question_to_an_unknown_bank_ends_its_stream(server: Server) -> None:

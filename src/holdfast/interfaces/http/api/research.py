@@ -8,7 +8,7 @@ from fastapi import Header, Path, Response
 
 from holdfast.app.answers.research_sessions import sessions_of
 from holdfast.app.memory import Holdfast
-from holdfast.errors import InputError, NotFoundError
+from holdfast.errors import InputError
 from holdfast.interfaces.http.api.requests import (
     ApiRequestDep,
     ApiRouter,
@@ -116,13 +116,8 @@ async def remove(request: ApiRequestDep, id: ResearchId) -> Response:
     """Deletes its questions and steps for good."""
     name = request.research_runs.find(id)
 
-    def change(memory: Holdfast) -> Json:
-        sessions = sessions_of(memory.settings)
-        if request.research_runs.state(name) == "running":
-            raise InputError(f"{name} is running.", "Cancel it first.")
-        if name not in sessions.ids():
-            raise NotFoundError(f"There is no session {name!r}.", "GET /research lists them.")
-        sessions.remove(name)
+    def change(_memory: Holdfast) -> Json:
+        request.research_runs.remove(name)
         return {"session_id": name, "remove": True}
 
     return json_response(await request.pool.run(change))

@@ -136,6 +136,14 @@ class ResearchRuns:
         begun = id in self._sessions.ids() and self._sessions.cancel(id)
         return waits or begun
 
+    def remove(self, id: str) -> None:
+        """Delete a session for good. One that runs is not deleted: it would go on writing."""
+        if self.state(id) == SessionState.RUNNING.value:
+            raise InputError(f"{id} is running.", "Cancel it first.")
+        if id not in self._sessions.ids():
+            raise NotFoundError(f"There is no session {id!r}.", "GET /research lists them.")
+        self._sessions.remove(id)
+
     async def follow(self, id: str, after: int) -> AsyncGenerator[ServerEvent]:
         """The steps of a session after the first `after`, and those to come until it ends."""
         seen = -1

@@ -104,7 +104,8 @@ async def useful(
 @router.post("/research/{id}/remove")
 async def remove(request: PageRequestDep, _form: FormDep, id: str) -> RedirectResponse:
     """Delete a research session."""
-    await request.pool.run(lambda memory: sessions_of(memory.settings).remove(id))
+    name = request.research_runs.find(id)
+    await request.pool.run(lambda _memory: request.research_runs.remove(name))
     return RedirectResponse("/?note=removed", 303)
 
 
