@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.app.memory import Holdfast
@@ -16,6 +16,7 @@ from holdfast.recall.links.record_links import MAX_LINKS, Links
 from holdfast.settings import Settings
 from tests.refine.rules.test_rules import git, project
 from tests.support.empty_memory import with_empty_memory
+from tests.support.laws import costly
 from tests.support.transcripts import Script
 
 THINGS = ("AuthProvider", "TokenCache", "SessionGuard", "parse_http", "src/ui/rest.js", "#12")
@@ -99,10 +100,7 @@ def test_an_unknown_entity_is_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@settings(
-    max_examples=12,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
+@costly(12)
 @given(
     st.lists(
         st.tuples(st.sampled_from(SAYINGS), st.sampled_from(THINGS), st.sampled_from(THINGS)),

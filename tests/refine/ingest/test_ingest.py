@@ -16,6 +16,7 @@ from holdfast.model.ledgers.lines import SourceState
 from holdfast.model.records import Role
 from holdfast.refine.sessions.exchanges import LIMITS
 from holdfast.settings import Settings
+from holdfast.sources.lines import LINE_LIMIT
 from tests.support.empty_memory import with_empty_memory
 from tests.support.transcripts import Script, bug_hunt
 
@@ -218,7 +219,7 @@ def test_a_giant_line_and_a_torn_one_are_read_in_little_memory(tmp_path: Path) -
     script = Script()
     script.user("before the giant")
     call = script.call("Bash", command="cat big.log")
-    script.result(call, "é\\\n" * 6_000_000)
+    script.result(call, "é\\\n" * (LINE_LIMIT // 3))  # six bytes each, so twice the limit
     script.user("after the giant")
     path = script.write(tmp_path)
     with path.open("ab") as file:
