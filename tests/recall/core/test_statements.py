@@ -50,6 +50,7 @@ def test_a_question_of_a_person_states_nothing(text: str) -> None:
         "now run the tests and commit",
         "Look at parseHTTPRequest, it drops the last header.",
         "reason for dropping Kafka",
+        "Migrate the store to Postgres",
         "Finde heraus, warum wir Kafka abgeschafft haben.",
     ],
 )

@@ -189,7 +189,7 @@ def test_a_why_is_answered_by_a_reason_beside_what_was_asked(
         memory.ingest(memory.ingestion.find([tmp_path / "p"], "harbour"))
         answer = memory.ask("Why was the commit blocked by the hook of the harbour?")
     assert not answer.abstained
-    assert ("None of these commits states the reason." in answer.caveats) is not is_reason
+    assert ("None of these records states the reason." in answer.caveats) is not is_reason
 
 
 def test_a_question_who_decided_names_the_speaker(tmp_path: Path) -> None:

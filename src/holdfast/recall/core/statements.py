@@ -53,9 +53,9 @@ _REQUESTS = regex(
     r"go |then |just |first )*"
     r"(?:add|analy[sz]e|answer|apply|build|change|check|clean|collect|commit|compare|configure|"
     r"continue|convert|create|debug|delete|deploy|describe|determine|document|draft|ensure|execute|"
-    r"explain|explore|extract|figure out|find|fix|generate|give|help|identify|implement|improve|"
-    r"inspect|install|investigate|list|look|make|merge|move|open|optimi[sz]e|proceed|push|read|"
-    r"rebase|redo|refactor|rename|report|reproduce|research|review|rewrite|run|search|see|set up|"
+    r"explain|explore|extract|figure out|find|finish|fix|generate|give|help|identify|implement|"
+    r"improve|inspect|install|integrate|investigate|list|look|make|merge|migrate|move|open|"
+    r"optimi[sz]e|proceed|push|read|rebase|redo|refactor|rename|report|reproduce|research|review|rewrite|run|search|see|set up|"
     r"ship|show|start|summari[sz]e|tell|test|tidy|trace|translate|try|update|upgrade|validate|"
     r"verify|wire|write)\b",
     re.IGNORECASE,

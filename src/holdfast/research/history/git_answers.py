@@ -102,7 +102,7 @@ _REASON = regex(
 _CAUSE = regex(r"\b(?:root cause|culprit|the (?:cause|reason))\b", re.IGNORECASE)
 _MANUAL_REVERTS = "Changes that were reverted by hand, without `git revert`, are not found."
 _BECAUSE = "because, "
-_NO_REASON_CAVEAT = "None of these commits states the reason."
+_NO_REASON_CAVEAT = "None of these {} states the reason."
 # What a team knows: commits, pulls and issues; results of sessions; what people wrote down.
 TEAM_LAYERS = (Layer.TEAM, Layer.OBSERVATIONS, Layer.RULES)
 _EXPERTS_CAVEAT = "By commits and reviews; what nobody wrote down is not counted."
@@ -393,7 +393,9 @@ class HistoryAnswers:
         if answer.abstained or _gives_reason(answer, self._weigh(self._request.question)):
             return answer
         lowered = {Confidence.HIGH: Confidence.MEDIUM}.get(answer.confidence, Confidence.LOW)
-        return replace(answer, confidence=lowered, caveats=(_NO_REASON_CAVEAT, *answer.caveats))
+        are_commits = all("://commit/" in citation.uri for citation in answer.citations)
+        caveat = _NO_REASON_CAVEAT.format("commits" if are_commits else "records")
+        return replace(answer, confidence=lowered, caveats=(caveat, *answer.caveats))
 
     def _reasons_for(self, commit: Commit, hit: Hit) -> list[Quote]:
         reasons = [s for s in sentences(commit.body) if _is_reason(s)]
