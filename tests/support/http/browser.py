@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from shutil import which
@@ -15,9 +15,14 @@ from tests.support.waiting import TIMEOUT_S
 
 WIDE = (1280, 800)
 PHONE = (360, 740)
-_LAYOUT = "() => [matchMedia('(prefers-color-scheme: dark)').matches, innerWidth]"
+# Whether it is dark, and on a phone. Each differs from the one before in one thing alone.
+_LAYOUTS = ((False, False), (False, True), (True, True), (True, False))
 _FOCUSED = "() => !document.querySelector('[autofocus]') || document.activeElement.autofocus"
 _ACCESSIBLE = (Path(__file__).parent / "accessible.js").read_text()
+_LAYOUT_AND_PROBLEMS = f"""() => [
+  [matchMedia("(prefers-color-scheme: dark)").matches, innerWidth],
+  ({_ACCESSIBLE.rstrip()})(),
+]"""
 # The first has no window to draw: a page takes half the processor time of that of the others.
 _NAMES = (
     "chromium-headless-shell",
@@ -122,7 +127,8 @@ def set_layout(page: Page, *, dark: bool = False, phone: bool = False) -> None:
     """Show a page in light or dark mode, on a wide or a narrow screen."""
     width, height = PHONE if phone else WIDE
     page.emulate_media(color_scheme="dark" if dark else "light")
-    page.set_viewport_size({"width": width, "height": height})
+    if page.viewport_size != {"width": width, "height": height}:
+        page.set_viewport_size({"width": width, "height": height})
 
 
 def wait_for_focus(page: Page) -> None:
@@ -138,17 +144,31 @@ def accessibility_problems(page: Page) -> list[str]:
 
 
 def accessibility_problems_in_every_layout(browser_session: BrowserSession, path: str) -> list[str]:
-    """Return the problems of a path in light and dark mode, on a wide and a narrow screen. The page
-    is loaded once: what differs is in its style sheet alone."""
+    """Return the problems of a path in light and dark mode, on a wide and a narrow screen."""
+    return _problems_in(browser_session, path, _LAYOUTS)
+
+
+def accessibility_problems_in_opposite_layouts(
+    browser_session: BrowserSession, path: str
+) -> list[str]:
+    """Return the problems of a path in light mode on a wide screen and in dark mode on a narrow
+    one. Colors hardly depend on the width, see tests/interfaces/ui/test_style_sheet.py; what does,
+    or is shown on one screen alone, test_every_page.py checks in every layout."""
+    return _problems_in(browser_session, path, _LAYOUTS[::2])
+
+
+def _problems_in(
+    browser_session: BrowserSession, path: str, layouts: Sequence[tuple[bool, bool]]
+) -> list[str]:
+    """Load a page once: what differs is in its style sheet alone."""
     told: list[str] = []
     page = browser_session.open_page(path)
-    for dark in (False, True):
-        for phone in (False, True):
-            set_layout(page, dark=dark, phone=phone)
-            size = page.evaluate(_LAYOUT)
-            assert size == [dark, (PHONE if phone else WIDE)[0]], f"the page is laid out as {size}"
-            mark = f"{'dark' if dark else 'light'} {'phone' if phone else 'wide'}"
-            told += [f"{mark}: {what}" for what in accessibility_problems(page)]
+    for dark, phone in layouts:
+        set_layout(page, dark=dark, phone=phone)
+        size, problems = page.evaluate(_LAYOUT_AND_PROBLEMS)
+        assert size == [dark, (PHONE if phone else WIDE)[0]], f"the page is laid out as {size}"
+        mark = f"{'dark' if dark else 'light'} {'phone' if phone else 'wide'}"
+        told += [f"{mark}: {what}" for what in problems]
     browser_session.shut(page)
     return told
 

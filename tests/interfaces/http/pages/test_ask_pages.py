@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from tests.support.http.browser import (
     BrowserSession,
     accessibility_problems,
-    accessibility_problems_in_every_layout,
+    accessibility_problems_in_opposite_layouts,
     wait_for_focus,
 )
 from tests.support.http.hostile_sessions import write_hostile_session
@@ -120,6 +120,6 @@ def test_the_ask_page_is_accessible_in_every_color_scheme(browser_session: Brows
     page = browser_session.open_page("/")
     _ask(page, WHY)
     path = page.url.removeprefix(browser_session.server.site).partition("#")[0]
-    assert accessibility_problems_in_every_layout(browser_session, path) == []
+    assert accessibility_problems_in_opposite_layouts(browser_session, path) == []
     page.locator(".citations summary").first.click()
     assert accessibility_problems(page) == []

@@ -14,7 +14,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.interfaces.ui.plots import by_week, duration_bars, sparkline
 from holdfast.model.ledgers.injections import Injection, InjectionKind, InjectionUse
 from holdfast.settings import Settings
-from tests.support.http.browser import BrowserSession, accessibility_problems_in_every_layout
+from tests.support.http.browser import BrowserSession, accessibility_problems_in_opposite_layouts
 from tests.support.http.server import Server, make_home, serving
 
 
@@ -77,7 +77,7 @@ def test_a_session_shows_time_and_tokens_by_exchange(
 
 def test_pages_with_charts_are_accessible(browser_session: BrowserSession, server: Server) -> None:
     for path in ("/status", "/worth", f"/sessions/{_session(server)}/time"):
-        assert accessibility_problems_in_every_layout(browser_session, path) == [], path
+        assert accessibility_problems_in_opposite_layouts(browser_session, path) == [], path
 
 
 def test_a_plot_has_its_numbers_in_rows_in_the_given_order() -> None:

@@ -20,7 +20,11 @@ from holdfast.app.memory import Holdfast
 from holdfast.interfaces.http import pages
 from holdfast.settings import load_settings
 from tests.support.command_line import run_command
-from tests.support.http.browser import BrowserSession, accessibility_problems_in_every_layout
+from tests.support.http.browser import (
+    BrowserSession,
+    accessibility_problems,
+    accessibility_problems_in_every_layout,
+)
 from tests.support.http.hostile_sessions import HOSTILE_SESSION, write_hostile_session
 from tests.support.http.server import SAMPLES, Server, make_home, serving
 from tests.support.http.told_session import TOLD_SESSION, tell_a_brief
@@ -166,6 +170,36 @@ def test_every_route_of_a_page_has_an_example() -> None:
     assert _routes() == EXAMPLES.keys() | set(REDIRECTS)
 
 
+def test_the_accessibility_check_finds_planted_faults(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page("/")
+    page.evaluate(
+        """() => {
+          const bad = document.createElement("div");
+          bad.id = "main";
+          bad.append(document.createElement("button"), document.createElement("h4"));
+          const text = document.createElement("p");
+          text.textContent = "pale";
+          text.style.color = getComputedStyle(document.body).backgroundColor;
+          const field = document.createElement("input");
+          const words = document.createElement("p");
+          words.innerHTML = "A sentence that has a <a href='/'>link</a> in it.";
+          words.firstElementChild.style.textDecoration = "none";
+          bad.append(text, field, words);
+          document.querySelector("main").append(bad);
+        }"""
+    )
+    told = "\n".join(accessibility_problems(page))
+    for what in (
+        "id twice",
+        "no name",
+        "empty heading",
+        "contrast 1.00",
+        "no label",
+        "by colour alone",
+    ):
+        assert what in told
+
+
 @pytest.mark.parametrize("path", [path for paths in EXAMPLES.values() for path in paths])
 def test_every_page_is_accessible_in_every_layout(
     site: Site, browser_session: BrowserSession, path: str
@@ -207,16 +241,17 @@ def test_a_session_whose_title_was_corrected_is_called_by_its_day(
     site: Site, browser_session: BrowserSession
 ) -> None:
     called = "session of 2026-11-13"
+    page = browser_session.open_page(f"/sessions/{MASTS}", scripts=False)
     for path in (f"/sessions/{MASTS}", f"/sessions/{MASTS}/time"):
-        page = browser_session.open_page(path, scripts=False)
+        page.goto(path)
         expect(page.get_by_role("heading", level=1)).to_have_text(called)
         assert called in page.title()
     for path in ("/", "/sessions", "/banks/masts"):
-        page = browser_session.open_page(path, scripts=False)
+        page.goto(path)
         row = page.locator(f'a[href="/sessions/{MASTS}"]').first
         expect(row).to_have_text(called)
         assert "red lead" not in page.inner_text("main")
-    page = browser_session.open_page(site.address("/record/turn/{turn}"), scripts=False)
+    page.goto(site.address("/record/turn/{turn}"))
     expect(page.get_by_role("link", name=called).first).to_be_visible()
     assert MASTS not in page.locator("main li").all_inner_texts()
 

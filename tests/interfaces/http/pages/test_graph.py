@@ -15,7 +15,7 @@ from holdfast.recall.lookup.entities import Cooccurrence, Neighbour, Neighbourho
 from tests.support.http.browser import (
     BrowserSession,
     accessibility_problems,
-    accessibility_problems_in_every_layout,
+    accessibility_problems_in_opposite_layouts,
 )
 from tests.support.http.server import Server, make_home, serving
 
@@ -167,7 +167,9 @@ def test_an_unknown_name_is_reported(browser_session: BrowserSession, server: Se
     got = server.ask("/graph?focus=%3Cb%3Enobody&hops=3")
     assert got.status == 404 and "&lt;b&gt;nobody" in got.text and "<b>nobody" not in got.text
     assert (
-        accessibility_problems_in_every_layout(browser_session, "/graph?focus=src/tide.py&hops=3")
+        accessibility_problems_in_opposite_layouts(
+            browser_session, "/graph?focus=src/tide.py&hops=3"
+        )
         == []
     )
     assert server.ask("/graph?hops=9").status == 422

@@ -14,7 +14,7 @@ from holdfast.model.knowledge import ReviewState
 from holdfast.model.trust import Trust
 from holdfast.settings import load_settings
 from tests.refine.rules.test_rules import git, project, put
-from tests.support.http.browser import BrowserSession, accessibility_problems_in_every_layout
+from tests.support.http.browser import BrowserSession, accessibility_problems_in_opposite_layouts
 from tests.support.http.forms import PageClient, open_server_memory
 from tests.support.http.server import Server, empty_home, serving
 from tests.support.transcripts import Script
@@ -106,7 +106,7 @@ def test_everything_pending_is_counted_and_the_page_is_accessible(
     expect(page.get_by_role("link", name="Review 11")).to_be_visible()
     for tab in ("rules", "facts", "agents"):
         assert (
-            accessibility_problems_in_every_layout(browser_session, f"/review?tab={tab}") == []
+            accessibility_problems_in_opposite_layouts(browser_session, f"/review?tab={tab}") == []
         ), tab
     assert browser_session.problems == []
     assert PageClient(browser_session.server).get("/review?tab=nonsense").status == 404

@@ -13,7 +13,7 @@ from holdfast.app.views.search_results import SearchQuery, read_box
 from tests.support.http.browser import (
     BrowserSession,
     accessibility_problems,
-    accessibility_problems_in_every_layout,
+    accessibility_problems_in_opposite_layouts,
 )
 from tests.support.http.forms import open_server_memory
 from tests.support.http.hostile_sessions import write_hostile_session
@@ -271,7 +271,7 @@ def test_search_and_record_pages_are_accessible_in_every_color_scheme(
         CHOSE,
         "/record/turn/none",
     ):
-        assert accessibility_problems_in_every_layout(browser_session, path) == [], path
+        assert accessibility_problems_in_opposite_layouts(browser_session, path) == [], path
 
 
 def test_results_are_headed_by_their_words_and_name_session_bank_and_age(

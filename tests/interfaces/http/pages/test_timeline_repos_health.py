@@ -32,7 +32,7 @@ from tests.support.command_line import run_command
 from tests.support.http.browser import (
     BrowserSession,
     accessibility_problems,
-    accessibility_problems_in_every_layout,
+    accessibility_problems_in_opposite_layouts,
 )
 from tests.support.http.server import Server, make_home, serving
 
@@ -155,7 +155,7 @@ def test_experts_on_a_file_are_shown_with_evidence(browser_session: BrowserSessi
     page.get_by_role("button", name="Show").click()
     expert = page.locator(".experts li").first
     assert "Ada" in expert.inner_text() and expert.locator("a").count() >= 1
-    assert accessibility_problems_in_every_layout(browser_session, "/repos?who=tide") == []
+    assert accessibility_problems_in_opposite_layouts(browser_session, "/repos?who=tide") == []
 
 
 def test_an_unknown_repository_or_commit_is_reported(server: Server) -> None:
@@ -219,7 +219,7 @@ def test_the_timeline_can_be_centred_on_a_record_or_a_query(
     page.wait_for_url("**q=Lose*")
     assert "Lose it" in page.locator(".events .anchor").inner_text()
     assert (
-        accessibility_problems_in_every_layout(
+        accessibility_problems_in_opposite_layouts(
             browser_session, "/timeline?span=2026-03&kind=commit"
         )
         == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.http.browser import BrowserSession, accessibility_problems_in_every_layout
+from tests.support.http.browser import BrowserSession, accessibility_problems_in_opposite_layouts
 from tests.support.http.server import Server
 
 ALERTS = "/week?of=2026-10-28"
@@ -93,5 +93,5 @@ def test_a_week_that_cannot_be_is_refused(server: Server, query: str, status: in
 
 
 def test_the_week_page_is_accessible(browser_session: BrowserSession) -> None:
-    assert accessibility_problems_in_every_layout(browser_session, ALERTS) == []
+    assert accessibility_problems_in_opposite_layouts(browser_session, ALERTS) == []
     assert browser_session.problems == []

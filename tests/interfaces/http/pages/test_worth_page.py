@@ -11,7 +11,7 @@ from holdfast.app.core.context import utc_now
 from holdfast.app.memory import Holdfast
 from holdfast.model.ledgers.injections import Injection, InjectionKind, InjectionUse
 from holdfast.settings import Settings
-from tests.support.http.browser import BrowserSession, accessibility_problems_in_every_layout
+from tests.support.http.browser import BrowserSession, accessibility_problems_in_opposite_layouts
 from tests.support.http.server import Server, make_home, serving
 
 EVIL = "<script>alert(1)</script> said otherwise"
@@ -58,7 +58,7 @@ def test_the_page_shows_the_numbers_of_the_ledger(browser_session: BrowserSessio
 def test_the_page_is_accessible_on_every_screen_and_color_scheme(
     browser_session: BrowserSession,
 ) -> None:
-    assert accessibility_problems_in_every_layout(browser_session, "/worth") == []
+    assert accessibility_problems_in_opposite_layouts(browser_session, "/worth") == []
 
 
 def test_text_of_sessions_is_escaped(server: Server) -> None:
