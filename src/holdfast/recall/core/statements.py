@@ -55,9 +55,9 @@ _REQUESTS = regex(
     r"continue|convert|create|debug|delete|deploy|describe|determine|document|draft|ensure|execute|"
     r"explain|explore|extract|figure out|find|finish|fix|generate|give|help|identify|implement|"
     r"improve|inspect|install|integrate|investigate|list|look|make|merge|migrate|move|open|"
-    r"optimi[sz]e|proceed|push|read|rebase|redo|refactor|rename|report|reproduce|research|review|rewrite|run|search|see|set up|"
-    r"ship|show|start|summari[sz]e|tell|test|tidy|trace|translate|try|update|upgrade|validate|"
-    r"verify|wire|write)\b",
+    r"optimi[sz]e|proceed|push|read|rebase|redo|refactor|rename|report|reproduce|research|review|"
+    r"rewrite|run|search|see|set up|ship|show|start|summari[sz]e|tell|test|tidy|trace|translate|"
+    r"try|update|upgrade|validate|verify|wire|write)\b",
     re.IGNORECASE,
 )
 # What is wanted, named without a verb: "reason for dropping Kafka", "Kafka drop reason pls".
