@@ -52,19 +52,26 @@ async def ask(web, path):
         receive, send)
     return sent[0]["status"]
 
+async def load(web, paths):
+    before = loaded()
+    answers = [await ask(web, path) for path in paths]
+    return [answers, sorted(loaded() - before)]
+
 async def main():
     web = WebApp(MemoryPool(load_settings()), OwnerKeys("key"), GuardRules())
-    if "prepared" in sys.argv:
+    is_prepared = sys.argv[1] == "prepared"
+    if is_prepared:
         await prepare_first_page(web)
-    if "warm" in sys.argv:
+    first = await load(web, ["/"])
+    if is_prepared:
         await warm_up(web)
-    before = loaded()
-    answers = [await ask(web, path) for path in sys.argv[1].split()]
+    others = await load(web, sys.argv[2:])
     web.pool.close()
-    print(json.dumps([answers, sorted(loaded() - before)]))
+    print(json.dumps([first, others]))
 
 asyncio.run(main())
 """
+_OTHER_PAGES = ("/brief", "/graph", "/sessions", "/week", "/review")
 
 
 @pytest.fixture(scope="module")
@@ -92,32 +99,26 @@ def _opened(web: WebApp) -> list[str]:
     return opened
 
 
-def _loaded_by(env: dict[str, str], pages: str, *after: str) -> list[str]:
-    """What the first requests for some pages load in a server that was made ready."""
+def _loaded_by_first_pages(env: dict[str, str], state: str) -> tuple[list[str], list[str]]:
+    """What the first request for Home loads, and then those for other pages."""
     done = subprocess.run(
-        [sys.executable, "-c", _FIRST_PAGES, pages, *after],
+        [sys.executable, "-c", _FIRST_PAGES, state, *_OTHER_PAGES],
         env=os.environ | env,
         capture_output=True,
         check=True,
     )
-    answers, loaded = json.loads(done.stdout)
-    assert {*answers} == {200}
-    return loaded
+    (first, by_home), (others, by_others) = json.loads(done.stdout)
+    assert {*first, *others} == {200} and len(others) == len(_OTHER_PAGES)
+    return by_home, by_others
 
 
 @pytest.mark.slow
 def test_first_pages_load_nothing_after_the_warm_up(env: dict[str, str]) -> None:
-    pages = "/brief /graph /sessions /week /review"
-    assert {"numpy", "brief.html", "graph.html"} <= {*_loaded_by(env, pages)}
+    by_home, by_others = _loaded_by_first_pages(env, "bare")
+    assert {"home.html", "anyio._backends._asyncio"} <= {*by_home}
+    assert {"numpy", "brief.html", "graph.html"} <= {*by_others}
 
-    assert _loaded_by(env, pages, "prepared", "warm") == []
-
-
-@pytest.mark.slow
-def test_the_very_first_page_loads_nothing(env: dict[str, str]) -> None:
-    assert {"home.html", "anyio._backends._asyncio"} <= {*_loaded_by(env, "/")}
-
-    assert _loaded_by(env, "/", "prepared") == []
+    assert _loaded_by_first_pages(env, "prepared") == ([], [])
 
 
 def test_home_opened_by_the_server_itself_is_no_visit(env: dict[str, str], web: WebApp) -> None:
