@@ -126,6 +126,8 @@ def test_a_question_inside_a_sentence_is_one(text: str) -> None:
     [
         "I don't know why it worked before, but the fix was an index.",
         "We need to know the answer within a day.",
+        "I remember when you started working on these things.",
+        "I'm not sure how to do it, and I don't want to lose any data.",
         "Not sure about tabs, so we use spaces.",
         "I know why: the retry wrapper ran load() twice.",
     ],

@@ -22,10 +22,10 @@ _WONDERS = regex(
     r"(?:wonder(?:ing)?|curious|unclear|unsure|not (?:sure|certain|clear)|any idea|no idea|"
     r"(?:like|love|want|need) to (?:know|understand|find out)|"
     r"(?:do not|don['’]t) (?:know|understand|remember|recall|see)|"
-    r"(?:know|remember|recall)(?= (?:why|how|where|when|who|which|whether|if)\b)|"
+    r"(?<=you )(?:know|remember|recall)|(?<=we )(?:know|remember|recall)|(?<=anyone )know|"
     r"trying to (?:understand|find out|figure out|remember|recall))\b"
     r"(?: \w+){0,3}? (?:why|how|where|when|who|what|which|whether|if)\b"
-    r"(?!.*(?:[:;—]|\b(?:but|because|although|however)\b))",
+    r"(?!.*(?:[:;—]|, (?:and|which|so)\b|\b(?:but|because|although|however)\b))",
     re.IGNORECASE,
 )
 _LEAD_IN = {
