@@ -48,7 +48,7 @@ def test_every_way_in_tells_the_later_statement_first(
             *brief_ways(memory),
             *command_ways([QUESTION], []),
             *mcp_ways([QUESTION]),
-            *http_ways(memory.settings, [QUESTION], []),
+            *http_ways(memory.settings, [QUESTION], [], []),
         ]
     answers = {
         name: told if isinstance(told, str) else json.dumps(told, ensure_ascii=False)

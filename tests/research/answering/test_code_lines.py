@@ -113,7 +113,7 @@ def test_every_way_to_ask_gives_the_line_and_the_citation_shows_its_place(
             for ways in (
                 python_ways(memory, [question], []),
                 command_ways([question], []),
-                http_ways(memory.settings, [question], []),
+                http_ways(memory.settings, [question], [], []),
                 mcp_ways([question]),
             )
             for name, text in ways
