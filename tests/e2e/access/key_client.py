@@ -112,6 +112,12 @@ class KeyClient:
         succeeded = "error" not in told and not told["result"].get("isError")
         return Reply.made(answer.status_code, answer.text, succeeded)
 
+    def end_mcp(self) -> Reply:
+        """End the session of MCP."""
+        ended = self.web.request("DELETE", "/mcp", headers={"Mcp-Session-Id": self._session})
+        self._session = ""
+        return _reply(ended.status_code, ended.text)
+
     def tool(self, call: Call) -> Reply:
         """A tool, or a record, by MCP."""
         given = call.at("argument")

@@ -1,0 +1,166 @@
+"""Requests that change something and succeed: what they need is made first, through the interfaces
+of the server itself, and a form is sent as its page shows it.
+
+An operation that is not listed here is asked with a record of each kind (`operations.own_calls`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import quote, unquote
+
+from tests.e2e.access.key_client import KeyClient, Reply
+from tests.e2e.access.operations import Call, Operation, Parameter
+from tests.e2e.access.page_forms import find_form
+from tests.e2e.access.two_banks import OWN, Named
+from tests.support.waiting import wait_until
+
+_JSON = {"Content-Type": "application/json"}
+_UNDO = re.compile(r"[?&]undo=([0-9%,C]+)")
+_FACTS, _AGENTS = "/review?tab=facts", "/review?tab=agents"
+Values = Mapping[str, Any]
+
+
+class ChangingCalls:
+    """Somebody with a key who changes what is in their bank."""
+
+    def __init__(self, client: KeyClient, own: Named) -> None:
+        """Make two memories, what an agent wants written or kept, and a conversation."""
+        self._client = client
+        self._bank = own.id
+        self._memories = [self._remember(text) for text in ("is blue.", "is blue and tall.")]
+        for domain in ("paint", "ropes"):
+            rule = {"domain": domain, "content": f"Keep the {domain} of {OWN.asked} dry."}
+            self._use_tool("learn", rule)
+        for text in ("creaks.", "leans."):
+            self._use_tool("remember", {"text": f"{OWN.asked} {text}"})
+        # The id of a conversation that has ended, and of one that a form began.
+        self.conversation = self._converse()
+        self._begun = ""
+
+    def call(self, operation: Operation) -> Call | None:
+        """A request that must succeed; None if any record will do."""
+        prepare = PREPARED.get(operation.name)
+        if prepare is None:
+            return None
+        values = prepare(self, operation)
+        known = {place.name for place in operation.parameters}
+        # The boxes of a list are named after its entries, which no template says.
+        boxes = [Parameter("form", name, "plain", {}, False) for name in values.keys() - known]
+        return Call(operation._replace(parameters=(*operation.parameters, *boxes)), values)
+
+    def note(self, operation: Operation, reply: Reply) -> None:
+        """Undo what a form has decided where the next one needs it undecided, and note which
+        conversation another began."""
+        if operation.name == "POST /ask":
+            self._begun = reply.text.split("?")[0].rpartition("/")[2].split("#")[0]
+        found = _UNDO.search(reply.text) if operation.name in _TAKEN_BACK else None
+        if found:
+            number = Parameter("form", "seq", "plain", {}, False)
+            undo = Operation("POST /memory/undo", "POST", "/memory/undo", (number,))
+            undone = self._client.page(Call(undo, {"seq": unquote(found[1])}))
+            assert undone.succeeded, undone
+
+    def fill(self, operation: Operation, page: str, ticked: bool = False, **given: str) -> Values:
+        """A form of a page as it is shown, with some fields filled in. The fields of the path are
+        those of the form's address."""
+        shown = self._client.web.get(page)
+        assert shown.is_success, (page, shown.text)
+        form = find_form(shown.text, re.sub(r"\\{\w+\\}", "([^/]+)", re.escape(operation.path)))
+        assert form is not None, f"{page} has no form that is sent to {operation.path}"
+        own = {"id": form.place} if form.place else {}
+        fields = {name: value for name, value in form.fields.items() if name != "form_key"}
+        return {**own, **fields, **(form.boxes if ticked else {}), **given}
+
+    def settings_page(self) -> str:
+        """The page on which the bank is changed."""
+        return f"/banks/{quote(self._bank, safe='')}?tab=settings"
+
+    def record_page(self) -> str:
+        """The page of a memory."""
+        return f"/record/memory/{self._memories[0]}"
+
+    def other_memory(self) -> str:
+        """The id of another memory."""
+        return self._memories[1]
+
+    def purge_page(self) -> str:
+        """The page that says what erasing a memory would erase."""
+        return f"/memory/purge?uri=memory/{self._memories[0]}"
+
+    def bank(self) -> str:
+        """The id of the bank."""
+        return self._bank
+
+    def begun(self) -> str:
+        """The id of the conversation that a form began."""
+        return self._begun
+
+    def waiting(self, path: str, kind: str) -> Values:
+        """The id of the first entry of a list that waits for a decision."""
+        listed = self._client.web.request("GET", f"/api/v1{path}", params={"bank": self._bank})
+        return {"id": listed.json()[kind][0]["id"], "bank": self._bank}
+
+    def _remember(self, text: str) -> str:
+        body = {"text": f"{OWN.asked} {text}", "bank": self._bank}
+        made = self._client.web.post("/api/v1/memories", json.dumps(body), _JSON)
+        assert made.is_success, made.text
+        return made.json()["uri"].rpartition("/")[2]
+
+    def _use_tool(self, name: str, arguments: Values) -> None:
+        used = self._client.mcp("tools/call", self._bank, name=name, arguments=arguments)
+        assert used.succeeded, used
+
+    def _converse(self) -> str:
+        question = {"question": f"Why is {OWN.asked} slow?", "bank": self._bank}
+        begun = self._client.web.post("/api/v1/research", json.dumps(question), _JSON)
+        id: str = begun.json()["session_id"]
+
+        def has_ended() -> bool:
+            found = self._client.web.get(f"/api/v1/research/{id}").json()
+            return found["state"] != "running"
+
+        wait_until(has_ended, "the question is answered", every_s=0.2)
+        return id
+
+
+Prepare = Callable[[ChangingCalls, Operation], Values]
+_TEXT = f"{OWN.asked} is green."
+PREPARED: Mapping[str, Prepare] = {
+    "POST /ask": lambda by, form: by.fill(form, "/", q=f"What broke {OWN.asked}?"),
+    "POST /memory/correct": lambda by, form: by.fill(form, by.record_page(), text=_TEXT),
+    "POST /memory/merge": lambda by, form: by.fill(
+        form, by.record_page(), other=by.other_memory()
+    ),
+    "POST /memory/undo": lambda by, form: by.fill(form, "/memory?tab=decisions"),
+    "POST /memory/purge": lambda by, form: by.fill(form, by.purge_page(), sure="yes"),
+    "POST /review/preview": lambda by, form: by.fill(form, _AGENTS),
+    "POST /review/reject": lambda by, form: by.fill(form, _AGENTS, why="It rains."),
+    "POST /review/keep": lambda by, form: by.fill(form, _FACTS),
+    "POST /review/retire": lambda by, form: by.fill(form, _FACTS),
+    "POST /review/reword": lambda by, form: by.fill(form, _FACTS, text=_TEXT),
+    "POST /review/several": lambda by, form: by.fill(form, _FACTS, ticked=True, act="reject"),
+    "POST /review/confirm": lambda by, form: by.fill(form, _AGENTS),
+    "POST /review/drop": lambda by, form: by.fill(form, _AGENTS),
+    "POST /banks/{id}": lambda by, form: by.fill(form, by.settings_page(), background=_TEXT),
+    "PATCH /api/v1/banks/{name}": lambda by, _: {"name": by.bank(), "background": OWN.asked},
+    "POST /api/v1/rules/candidates/{id}/reject": lambda by, _: by.waiting(
+        "/rules/candidates", "candidates"
+    ),
+    "POST /api/v1/reviews/{id}/decide": lambda by, _: {
+        **by.waiting("/reviews", "reviews"), "keep": True
+    },
+    "POST /research/{id}/useful": lambda by, _: {"id": by.conversation},
+    "POST /research/{id}/cancel": lambda by, _: {"id": by.conversation},
+    "POST /research/{id}/remove": lambda by, _: {"id": by.begun()},
+    "POST /api/v1/research/{id}/useful": lambda by, _: {"id": by.conversation},
+    "POST /api/v1/research/{id}/cancel": lambda by, _: {"id": by.conversation},
+    "DELETE /api/v1/research/{id}": lambda by, _: {"id": by.conversation},
+}  # fmt: skip
+# A fact is reviewed once; all of these decide it.
+_TAKEN_BACK = (
+    "POST /review/keep", "POST /review/retire", "POST /review/reword", "POST /review/several"
+)  # fmt: skip
