@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.model.query import Answer, Confidence, Layer
+from holdfast.model.query import Answer, Citation, Confidence, Layer
 from holdfast.recall.query.terms import read_terms
 from holdfast.research.answering.evidence_chains import Chain, Link
 from holdfast.research.answering.next_queries import MADE_IN, find_leads, follow_lead
 from holdfast.research.answering.request import AskRequest
+from holdfast.research.history.git_answers import HistoryAnswers
 from holdfast.research.history.question_kinds import (
     HistoryQuestion,
     QuestionKind,
@@ -19,6 +20,9 @@ from holdfast.research.history.question_kinds import (
 )
 from tests.research.history.test_expertise import ANN, BEN, History
 from tests.support.recall_bank import talk
+
+NO_REASON = "None of these records gives a reason in so many words."
+OTHER_REASON = "The reason that is given may be for something else."
 
 
 @pytest.fixture
@@ -189,7 +193,46 @@ def test_a_why_is_answered_by_a_reason_beside_what_was_asked(
         memory.ingest(memory.ingestion.find([tmp_path / "p"], "harbour"))
         answer = memory.ask("Why was the commit blocked by the hook of the harbour?")
     assert not answer.abstained
-    assert ("None of these records states the reason." in answer.caveats) is not is_reason
+    assert (NO_REASON in answer.caveats) is not is_reason
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The crane hook fails because the runner picks up every folder.",
+        "The failing crane hook is caused by a stale clone.",
+        "Bug 1 — the crane hook: it only handled `main`, everything else failed.",
+        "The crane hook failed on every other branch. Fixed by adding the missing case.",
+        "Der crane hook failed, weil der alte Klon noch da war.",
+    ],
+)
+def test_no_note_denies_a_reason_that_is_quoted(history: History, said: str) -> None:
+    question = "Why did the crane hook fail with hundreds of errors that are foreign?"
+    assert not {NO_REASON, OTHER_REASON} & set(_noted(history, question, said).caveats)
+
+
+def test_a_reason_for_something_else_is_noted_as_one(history: History) -> None:
+    said = "The crane hook swung back because the brake was late."
+    noted = _noted(history, "Why do we parse ferry timetables by column?", said)
+    assert OTHER_REASON in noted.caveats and NO_REASON not in noted.caveats
+    noted = _noted(history, "Why did the crane hook fail?", "The crane hook failed in May.")
+    assert NO_REASON in noted.caveats
+
+
+def _noted(history: History, question: str, said: str) -> Answer:
+    """An answer that quotes this, with what is noted of its reason."""
+    memory = history.memory
+    bank = memory.context.bank_id()
+    answer = Answer(
+        question,
+        f"{said} [1]",
+        Confidence.MEDIUM,
+        abstained=False,
+        source="transcripts",
+        citations=(Citation(1, "holdfast://turn/0a", Layer.TRANSCRIPTS, said, ""),),
+    )
+    request = AskRequest(bank, question, memory.now)
+    return HistoryAnswers(memory.reader, request).mark_missing_reason(answer)
 
 
 def test_a_question_who_decided_names_the_speaker(tmp_path: Path) -> None:
@@ -264,7 +307,7 @@ def test_a_question_about_one_version_is_not_answered_by_another(history: Histor
     answer = ask(history, "Why did we drop Python 3.6?")
     assert answer.answer.startswith("1 Sep 2025: Drop Python 3.6")
     assert "because, " not in answer.answer and answer.confidence is not Confidence.HIGH
-    assert any("states the reason" in caveat for caveat in answer.caveats)
+    assert any("reason" in caveat for caveat in answer.caveats)
     assert ask(history, "When was Python 3.6 dropped?").answer.startswith("1 Sep 2025")
     assert ask(history, "Was Python 3.7 ever reverted?").abstained
 

@@ -100,9 +100,18 @@ _REASON = regex(
     r"(?:failures?|errors?|problems?) (?:are|is|was|were|comes?|came) (?:all |only )?from)\b"
 )
 _CAUSE = regex(r"\b(?:root cause|culprit|the (?:cause|reason))\b", re.IGNORECASE)
+# Explains what was wrong without such words, or gives a reason in another language.
+_EXPLAINS = regex(
+    r"\b(?:fixed by|turn(?:s|ed) out|(?:bug|problem|issue|fault|mistake)\b[^.;]{0,60}(?:[:—–]| "
+    r"(?:is|was) (?:that|in|with)\b)|weil|deshalb|damit|porque|debido a|parce que|à cause|afin|"
+    r"perché|poiché|omdat|doordat|ponieważ|потому|поскольку|из-за)|因为|因為|由于|ため|ので|때문",
+    re.IGNORECASE,
+)
 _MANUAL_REVERTS = "Changes that were reverted by hand, without `git revert`, are not found."
 _BECAUSE = "because, "
-_NO_REASON_CAVEAT = "None of these {} states the reason."
+# Patterns find reasons, so it claims nothing about those that no word marks.
+_NO_REASON_CAVEAT = "None of these {} gives a reason in so many words."
+_OTHER_REASON_CAVEAT = "The reason that is given may be for something else."
 # What a team knows: commits, pulls and issues; results of sessions; what people wrote down.
 TEAM_LAYERS = (Layer.TEAM, Layer.OBSERVATIONS, Layer.RULES)
 _EXPERTS_CAVEAT = "By commits and reviews; what nobody wrote down is not counted."
@@ -388,14 +397,34 @@ class HistoryAnswers:
         return None
 
     def mark_missing_reason(self, answer: Answer) -> Answer:
-        """The answer to a "why" question; with a caveat and less confidence if it gives no
-        reason."""
-        if answer.abstained or _gives_reason(answer, self._weigh(self._request.question)):
+        """The answer to a "why" question, with less confidence if it gives no reason for what was
+        asked, and a caveat if it gives none at all or rather one for something else."""
+        asked = self._weigh(self._request.question)
+        if answer.abstained or _gives_reason(answer, asked):
             return answer
         lowered = {Confidence.HIGH: Confidence.MEDIUM}.get(answer.confidence, Confidence.LOW)
+        caveats = (*self._reason_caveats(answer, asked), *answer.caveats)
+        return replace(answer, confidence=lowered, caveats=caveats)
+
+    def _reason_caveats(self, answer: Answer, asked: _WeighedWords) -> list[str]:
+        """What to say of an answer that may lack a reason. Words that memory does not have cannot
+        stand beside a reason, and do not count."""
+        known = asked.without(self._unknown_stems(asked))
+        explained = [
+            text
+            for line, text in _lines_with_records(answer)
+            if _is_reason(line) or _explains(line)
+        ]
+        if any(known.are_in(text, _MATCH.min_reason_coverage) for text in explained):
+            return []
+        if explained:
+            return [_OTHER_REASON_CAVEAT]
         are_commits = all("://commit/" in citation.uri for citation in answer.citations)
-        caveat = _NO_REASON_CAVEAT.format("commits" if are_commits else "records")
-        return replace(answer, confidence=lowered, caveats=(caveat, *answer.caveats))
+        return [_NO_REASON_CAVEAT.format("commits" if are_commits else "records")]
+
+    def _unknown_stems(self, asked: _WeighedWords) -> frozenset[str]:
+        found = weigh_terms(self._reader, self._request.bank, asked.terms.words)
+        return frozenset(map(stem, found.unknown))
 
     def _reasons_for(self, commit: Commit, hit: Hit) -> list[Quote]:
         reasons = [s for s in sentences(commit.body) if _is_reason(s)]
@@ -435,6 +464,11 @@ class _WeighedWords(NamedTuple):
         """The share of their weight that a text covers."""
         return coverage(self.weights, text)
 
+    def without(self, stems: frozenset[str]) -> _WeighedWords:
+        """The words that have none of these stems."""
+        kept = {key: value for key, value in self.weights.items() if key not in stems}
+        return self._replace(weights=kept)
+
     def are_in(self, text: str, min_coverage: float) -> bool:
         """Whether a text covers enough, and has each name exactly: 3.6 is not 3.10."""
         return self.coverage(text) >= min_coverage and all(
@@ -468,21 +502,30 @@ def _speaker(turn: Turn) -> str:
 
 
 def _gives_reason(answer: Answer, asked: _WeighedWords) -> bool:
-    """Whether a line of an answer gives a reason for what was asked. What was asked about may stand
-    beside the reason, in the record that is quoted."""
-    lines = answer.answer.split("\n")
-    around = [*(citation.excerpt for citation in answer.citations), *("" for _ in lines)]
+    """Whether a line of an answer gives a reason for what was asked."""
     return any(
-        _BECAUSE in line or asked.are_in(f"{line} {excerpt}", _least_coverage(line))
-        for line, excerpt in zip(lines, around, strict=False)
+        _BECAUSE in line or asked.are_in(text, _least_coverage(line))
+        for line, text in _lines_with_records(answer)
         if _is_reason(line)
     )
+
+
+def _lines_with_records(answer: Answer) -> list[tuple[str, str]]:
+    """The lines of an answer, each also with the excerpt of its record: what was asked about may
+    stand there, beside the reason."""
+    lines = answer.answer.split("\n")
+    around = [*(citation.excerpt for citation in answer.citations), *("" for _ in lines)]
+    return [(line, f"{line} {excerpt}") for line, excerpt in zip(lines, around, strict=False)]
 
 
 def _least_coverage(reason: str) -> float:
     """How much of a question a line must cover to give the reason for it."""
     is_cause = _CAUSE.search(reason) is not None
     return _MATCH.min_cause_coverage if is_cause else _MATCH.min_reason_coverage
+
+
+def _explains(sentence: str) -> bool:
+    return _EXPLAINS.search(sentence) is not None and not sentence.rstrip().endswith("?")
 
 
 def _is_reason(sentence: str) -> bool:
