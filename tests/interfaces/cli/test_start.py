@@ -52,8 +52,8 @@ def modules_of(home: Path, *arguments: str) -> tuple[str, int, set[str]]:
 @pytest.mark.parametrize(
     ("arguments", "most"),
     [
-        (("recall", "retry wrapper load timeout"), 130),
-        (("ask", "what became of the retry wrapper"), 180),
+        (("recall", "retry wrapper load timeout"), 136),
+        (("ask", "what became of the retry wrapper"), 186),
     ],
 )
 def test_a_question_that_words_answer_imports_little(

@@ -488,10 +488,8 @@ def installed_package(home: HookHome) -> Any:
 
 def answer_edit(home: HookHome, session: str, payload: dict[str, Any]) -> None:
     """Inject what was decided about a file that is about to be edited."""
-    tool_input = payload.get("tool_input")
-    if not is_object(tool_input):
-        return
-    path = tool_input.get("file_path") or tool_input.get("notebook_path")
+    given = payload.get("tool_input")
+    path = given.get("file_path") or given.get("notebook_path") if is_object(given) else ""
     if not isinstance(path, str) or not path or payload.get("agent_id"):
         return
     cwd = str(payload.get("cwd") or "")
@@ -523,27 +521,12 @@ def prepared_triggers(home: HookHome, cwd: str) -> dict[str, Any]:
 
 
 def inject_trigger(
-    home: HookHome,
-    kind: str,
-    session: str,
-    cwd: str,
-    prepared: dict[str, Any],
-    briefs: list[dict[str, Any]],
+    home: HookHome, event: str, session: str, cwd: str, prepared: dict[str, Any], briefs: list[Any]
 ) -> None:
-    """Inject one of the briefs about a file or an error, if the bank is as it was when they were
-    made: a decision since then may have ended what they tell. Else start a worker that makes them
-    again."""
-    if bank_revision(home, prepared.get("bank", "")) in (None, prepared.get("revision")):
-        inject_first_new(home, kind, session, cwd, briefs)
-    else:
-        start_worker(home, is_needed=True)
-
-
-def inject_first_new(
-    home: HookHome, kind: str, session: str, cwd: str, briefs: list[dict[str, Any]]
-) -> None:
-    """Inject the first brief that this session did not get yet; none in a session without an id,
-    where that cannot be known."""
+    """Inject the first brief that this session, if it has an id, did not get yet. If the bank has
+    changed since they were made, what they tell may have ended: then a worker makes them again."""
+    if bank_revision(home, prepared.get("bank", "")) not in (None, prepared.get("revision")):
+        return start_worker(home, is_needed=True)
     path = home.mark(session + ".told")
     try:
         with open(path, encoding="utf-8") as file:
@@ -555,7 +538,7 @@ def inject_first_new(
             mark = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
             os.write(mark, (brief["id"] + "\n").encode())
             os.close(mark)
-            return inject(home, kind, session, cwd, brief)
+            return inject(home, event, session, cwd, brief)
 
 
 def error_signatures(text: str, patterns: dict[str, Any]) -> list[str]:
