@@ -28,6 +28,10 @@ NAMES = (
 )
 
 
+# Of the vectors that the packaged model gives.
+DIMENSIONS = 384
+
+
 class CountingEmbedder:
     """Gives each text the direction of its first known name, and notes the texts."""
 
@@ -37,7 +41,7 @@ class CountingEmbedder:
     def embed(self, texts: Sequence[str]) -> Numbers:
         self.texts += texts
         names = NAMES.split()
-        rows = np.full((len(texts), len(names)), 0.01, np.float32)
+        rows = np.full((len(texts), DIMENSIONS), 0.01, np.float32)
         for row, text in zip(rows, texts, strict=True):
             row[next((n for n, name in enumerate(names) if name in text.lower()), 0)] = 1
         return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
+import numpy as np
+
 from holdfast.model.knowledge import Kind
 from holdfast.model.records import Turn
-from holdfast.refine.distil.features import Candidate, find_candidates
+from holdfast.refine.distil.features import Candidate, Numbers, find_candidates
 from holdfast.refine.distil.kinds import kind_of
 from holdfast.refine.distil.laid_down import LIMITS as FORM_LIMITS
 from holdfast.refine.distil.laid_down import lists_rules, worth_of_form
 from holdfast.refine.distil.lasting import may_last
+from holdfast.refine.distil.learned_kinds import learned_kinds
 from holdfast.refine.distil.overtaken import LaterWork
 from holdfast.refine.distil.second_look import (
     LIMITS_BY_VECTORS,
@@ -34,13 +37,19 @@ def distil(
 ) -> list[Distilled]:
     """The statements of a session to remember, in the order they were said. `whole`: all its turns,
     where these are a part of it. `embed` gives vectors for a second look at the best statements of
-    a session that has many; words alone choose where there is none."""
+    a session that has many, and at their kinds; words alone choose where there is none."""
     utterances = find_utterances(turns, whole)
     scored = selector.score(utterances, find_candidates(utterances))
     later = LaterWork(whole or turns)
     formed = _by_form(scored, utterances)
     best = best_lasting(scored, utterances, later) if embed is not None else []
-    if embed is not None and len(best) > SECOND_LOOK.few:
+    if embed is None or len(best) <= SECOND_LOOK.few:
+        embed = None
+        likely = (one.candidate for one in scored if one.score >= limits.threshold)
+        holding = {one for one in likely if _holds(one, utterances, later)} | formed.keys()
+        lasting = [one for one in scored if one.candidate in holding]
+    else:
+        embed = _kept(embed)
         limits = LIMITS_BY_VECTORS
         missed = formed.keys() - {one.candidate for one in best}
         best += (one for one in scored if one.candidate in missed)
@@ -53,14 +62,25 @@ def distil(
             else two
             for one, two in zip(best, near, strict=True)
         ]
-    else:
-        likely = (one.candidate for one in scored if one.score >= limits.threshold)
-        holding = {one for one in likely if _holds(one, utterances, later)} | formed.keys()
-        lasting = [one for one in scored if one.candidate in holding]
     raised = (one._replace(score=one.score + formed.get(one.candidate, 0.0)) for one in lasting)
     of_kinds = [one._replace(kind=_kind_of(one, utterances)) for one in raised]
+    if embed is not None:
+        of_kinds = learned_kinds(of_kinds, utterances, embed)
     notes = {number for number, one in enumerate(utterances) if one.place is Place.NOTE}
     return word_statements(select(of_kinds, limits, notes), utterances, context)
+
+
+def _kept(embed: Embed) -> Embed:
+    """Gives the vector of a text once, however often it is asked for."""
+    known: dict[str, Numbers] = {}
+
+    def find(texts: Sequence[str]) -> Numbers:
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        if missing:
+            known.update(zip(missing, embed(missing), strict=True))
+        return np.array([known[text] for text in texts], np.float32)
+
+    return find
 
 
 def _by_form(scored: Sequence[Scored], utterances: Sequence[Utterance]) -> dict[Candidate, float]:
