@@ -8,6 +8,7 @@ import pytest
 
 from holdfast.app.memory import Holdfast
 from holdfast.language import content_stems
+from holdfast.model.query import Confidence, Layer
 from holdfast.research.answering.fixed_states import LEAD, left_behind
 from tests.support.refine_banks import open_filled_at_once, session_on
 from tests.support.transcripts import Script
@@ -101,3 +102,69 @@ def test_what_a_later_statement_replaced_comes_after_it_and_is_marked(tmp_path: 
         said = lines(memory, "Which build backend does the package use?")
     assert after in said[0] and LEAD not in said[0]
     assert all(LEAD in line for line in said if before in line)
+
+
+PLAN = """Implement the following plan:
+
+# Fix: warnings beside the diff
+
+## Context
+
+In `FileRow`, the open state uses a ternary that leaves out the warnings when the diff is shown.
+
+## Change
+
+Replace the ternary in `file_row.tsx`.
+"""
+BEFORE = "the open state uses a ternary"
+SINCE = "The warnings of a file row are rendered in both states, and the diff is shown below them."
+
+
+def planned(outcome: str, change: bool = True) -> Script:
+    script = session_on("2026-03-02", 1)
+    script.user(PLAN)
+    if change:
+        script.tool(
+            "Edit", "ok", file_path="/home/dev/proj/file_row.tsx", old_string="a", new_string="b"
+        )
+    script.assistant(outcome)
+    return script
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Are the warnings of a file row left out when the diff is shown?",
+        "Does the open state still leave out the warnings when the diff is shown?",
+        "Which problem of warnings does the file row have now when the diff is shown?",
+    ],
+)
+def test_the_context_of_a_plan_is_history_once_it_was_carried_out(
+    tmp_path: Path, question: str
+) -> None:
+    with open_filled_at_once(tmp_path, planned(SINCE)) as memory:
+        said = lines(memory, question)
+    assert SINCE in said[0]
+    assert all(LEAD in line for line in said if BEFORE in line)
+
+
+def test_the_context_of_a_plan_holds_until_it_is_carried_out(tmp_path: Path) -> None:
+    with open_filled_at_once(tmp_path, planned("I have not begun with it.", False)) as memory:
+        said = lines(memory, "Are the warnings of a file row left out when the diff is shown?")
+    assert BEFORE in said[0] and LEAD not in said[0]
+
+
+def test_the_context_of_a_plan_tells_why_it_was_so(tmp_path: Path) -> None:
+    with open_filled_at_once(tmp_path, planned(SINCE)) as memory:
+        said = lines(memory, "Why were the warnings left out when the diff was shown?")
+    assert any(BEFORE in line and LEAD not in line for line in said)
+
+
+def test_a_state_that_was_ended_is_of_low_confidence_alone(tmp_path: Path) -> None:
+    asked = "Are the warnings of the `FileRow` left out by a ternary when the diff is shown?"
+    with open_filled_at_once(tmp_path, planned("Replaced it.", False)) as memory:
+        held = memory.ask(asked, layers=[Layer.TRANSCRIPTS])
+    with open_filled_at_once(tmp_path / "changed", planned("Replaced it.")) as memory:
+        ended = memory.ask(asked, layers=[Layer.TRANSCRIPTS])
+    assert BEFORE in held.answer and held.confidence is Confidence.MEDIUM
+    assert f"{LEAD}In `FileRow`, {BEFORE}" in ended.answer and ended.confidence is Confidence.LOW

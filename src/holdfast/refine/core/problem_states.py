@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from holdfast.language import describes_failure, plain
+from holdfast.language import collapse_spaces, describes_failure, plain, sentences
 from holdfast.regex import regex
 
 # Says how something is; what it was, or that it is mended, is not outdated by a change.
@@ -36,6 +36,29 @@ _LACKS = regex(
     r"passed|included|implemented|supported))\b",
     re.I,
 )
+# The parts of a plan or a request that say why something shall be changed. What is wrong is told in
+# all of a part, how things are in the first paragraph of one; conditions may follow.
+_TITLE = r"(?P<{}>(?:the )?(?:{}))"
+_WRONG = _TITLE.format(
+    "wrong", "problems?(?: statement)?|(?:current )?issues?|bugs?|symptoms?|pain points?"
+)
+_SITUATION = _TITLE.format(
+    "situation",
+    r"context|background|motivation|rationale|why|status quo|"
+    r"(?:current|existing) (?:state|status|situation|behaviou?r|implementation|design|setup)",
+)
+_PART = regex(
+    rf"(?:#{{1,6}} +|\*\*)?(?:\d+[.)] +)?(?:{_WRONG}|{_SITUATION})"
+    r"(?:\*\*)? *(?P<colon>:?)(?:\*\*)? *(?P<rest>.*)",
+    re.I,
+)
+_HEADING = regex(r"#{1,6}(?: |$)|\*\*[^*]+\*\*:?$")
+# Says what is wanted or laid down, which a change carries out and does not end.
+_WANTS = regex(
+    r"\b(?:wants?|wanted|wishes|expects?|prefers?|requires?|asked|asks|specified|decided|agreed|"
+    r"should|must|shall)\b",
+    re.I,
+)
 
 
 def describes_problem(sentence: str) -> bool:
@@ -49,6 +72,47 @@ def describes_problem(sentence: str) -> bool:
 def describes_gap(sentence: str) -> bool:
     """Whether a sentence says what is missing somewhere, or how something is for now."""
     words = plain(sentence)
-    if _FOR_NOW.search(words):
+    if is_for_now(words):
         return True
     return _LACKS.search(words) is not None and not _IS_MENDED.search(words)
+
+
+def is_for_now(sentence: str) -> bool:
+    """Whether a sentence says of itself that it may not stay so."""
+    return _FOR_NOW.search(plain(sentence)) is not None
+
+
+def is_state_before(text: str, sentence: str) -> bool:
+    """Whether a sentence of a plan or a request tells how things are before the work: it stands
+    under a heading such as "Problem" or "Context", and does not say what is wanted."""
+    first = next(iter(sentences(sentence)), sentence)
+    if _WANTS.search(plain(first)):
+        return False
+    words = collapse_spaces(plain(first))
+    return any(words in collapse_spaces(plain(part)) for part in _states_before(text))
+
+
+def _states_before(text: str) -> list[str]:
+    """The parts of a text that describe a problem or a situation."""
+    found: list[str] = []
+    part: list[str] = []
+    is_inside = is_short = False
+    for line in (*text.splitlines(), "#"):
+        bare = line.strip()
+        title = _PART.fullmatch(bare)
+        is_title = title is not None and _is_title(bare, title)
+        ends = bool(_HEADING.match(bare)) or (is_short and not bare and bool(part))
+        if is_title or (is_inside and ends):
+            found += ["\n".join(part)] if part else []
+            part, is_inside = [], False
+        if title is not None and is_title:
+            is_inside, is_short = True, title["situation"] is not None or bool(title["rest"])
+            part = [title["rest"]] if title["rest"] else []
+        elif is_inside and bare:
+            part.append(line)
+    return found
+
+
+def _is_title(line: str, found: re.Match[str]) -> bool:
+    """Whether a line that begins like a title is one: a heading, or a label before a colon."""
+    return bool(found["colon"]) if found["rest"] else line[0] in "#*" or bool(found["colon"])

@@ -49,7 +49,9 @@ from holdfast.research.answering.confidence import (
 from holdfast.research.answering.fixed_states import (
     PUSHED_BACK,
     change_since,
+    is_history,
     with_changes_first,
+    with_changes_lifted,
 )
 from holdfast.research.answering.later_quotes import with_later_first
 from holdfast.research.answering.quoted_status import QuotedStatuses
@@ -173,6 +175,8 @@ def _answer(reader: Reader, request: AskRequest, found: RecallResult) -> Answer:
     confidence = Confidence.MEDIUM
     if not by_time:
         confidence = confidence_in(reader, request.bank, request.question, found.hits)
+    if is_history(quotes):
+        confidence = Confidence.LOW
     notes = [_LINKED_BY_NAMES] if causes else []
     answer = compose(reader, request, quotes, confidence, notes, statuses)
     unknown = unknown_names(reader, request.bank, request.question)
@@ -285,7 +289,7 @@ def _choose(
     texts = [hit for hit in hits if "\n→ " not in hit.text] or hits
     found = [_quote(reader, hit, asked, statuses) for hit in texts]
     found = [item for item in found if item.states] or found
-    ranked = sorted(found, key=lambda item: -item.score)
+    ranked = sorted(with_changes_lifted(reader, found), key=lambda item: -item.score)
     chosen: list[Quote] = []
     quoted_from: set[str] = set()
     for item in ranked:
@@ -331,10 +335,12 @@ def _quote(reader: Reader, hit: Hit, question: Question, statuses: QuotedStatuse
     factors = _DONE_FACTORS if question.asks_what_was_done else _KIND_FACTORS
     score *= _WEIGHTS.corrected if hit.corrected else factors.get(hit.kind, 1.0)
     score *= statuses.weight(hit, part.sentence)
-    if not question.is_of_problem and change_since(reader, hit, part.sentence) is not None:
+    change = None if question.is_of_problem else change_since(reader, hit, part.sentence)
+    if change is not None:
         score *= PUSHED_BACK
     sentence = truncate(part.quoted, longest_quote(hit))
-    return Quote(hit, sentence, part.covered, score, states=part.states)
+    changed_in = change.id if change is not None else ""
+    return Quote(hit, sentence, part.covered, score, states=part.states, changed_in=changed_in)
 
 
 def _same(one: Quote, other: Quote) -> bool:

@@ -3,20 +3,22 @@
 A later statement may name what it leaves behind ("Changed from setuptools to Hatchling"); what said
 that before is history. A session also describes a problem in the words that a question has ("the
 export button fails with …"), then changes that, and reports the change in other words. What was so
-before is quoted behind what says how it is since, and marked. A question about the problem itself
-is answered by it as before.
+before is quoted behind what says how it is since, and marked; alone, it is of low confidence. A
+plan tells it in a part of its own ("Context: the importer reads every file"), in whichever words. A
+question about the problem itself is answered by it as before.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from posixpath import basename
 
-from holdfast.language import content_stems, plain
+from holdfast.language import code_names, collapse_spaces, content_stems, plain, sentences
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.query import Hit
 from holdfast.model.records import Exchange, Outcome
-from holdfast.refine.core.problem_states import describes_problem
+from holdfast.refine.core.problem_states import describes_problem, is_for_now, is_state_before
 from holdfast.regex import regex
 from holdfast.research.answering.confidence import exchange_of, turn_of
 from holdfast.research.answering.quoting import MAX_CITATIONS, Quote
@@ -29,6 +31,10 @@ LEAD = "before it was changed: "
 PUSHED_BACK = 0.6
 # A later exchange of the session is about the same if it shares so many words with the description.
 _SHARED_STEMS = 2
+# Where no failure is described, if it shares this part of the description, too.
+_SHARED_FRACTION = 0.4
+_FILE = regex(r"[\w.-]+\.[a-zA-Z]\w{0,7}")
+_MAX_NAMES = 20
 # What a statement says to be left behind, and that something is about a change at all.
 _OLD = r"(?P<{}>[^\s,.;:()]+(?: [^\s,.;:()]+){{0,3}}?)"
 _LEAVES_BEHIND = regex(
@@ -63,30 +69,44 @@ def is_left_behind(item: Quote, chosen: Sequence[Quote]) -> bool:
 
 
 def change_since(reader: Reader, hit: Hit, sentence: str) -> Exchange | None:
-    """The exchange that changed what a sentence of a hit describes as wrong; None if none did, or
-    if it describes nothing of the kind."""
+    """The exchange that changed what a sentence of a hit describes as wrong, or as how things are
+    before the work; None if none did, or if it describes nothing of the kind."""
     words = plain(sentence)
-    if not describes_problem(words):
-        return None
     place = _place(reader, hit, words)
     if place is None:
         return None
+    fails = describes_problem(words)
+    is_before = fails or is_state_before(place.text, sentence)
+    if not is_before and not is_for_now(words):
+        return None
     stems = content_stems(sentence)
+    shared = _SHARED_STEMS if fails else max(_SHARED_STEMS, _SHARED_FRACTION * len(stems))
+    # Nothing but its words tells that such a sentence is about the work.
+    files = frozenset[str]() if is_before else _files_in(sentence)
     for exchange in reader.sessions.exchanges(hit.bank, place.session):
         is_change = exchange.outcome is Outcome.DONE and bool(exchange.files_modified)
         if not is_change or exchange.last_seq <= place.seq or words in plain(exchange.summary):
             continue
+        if files and files.isdisjoint(map(basename, exchange.files_modified)):
+            continue
         about = content_stems(f"{exchange.title} {exchange.summary}")
-        if exchange.first_seq <= place.seq or len(stems & about) >= _SHARED_STEMS:
+        if exchange.first_seq <= place.seq or len(stems & about) >= shared:
             return exchange
     return None
 
 
+def _files_in(sentence: str) -> frozenset[str]:
+    """The files that a sentence names, without their folders."""
+    names = (basename(name) for name in code_names(sentence, _MAX_NAMES))
+    return frozenset(name for name in names if _FILE.fullmatch(name))
+
+
 class _Place(NamedTuple):
-    """Where something was said."""
+    """Where something was said, and all that was said there."""
 
     session: str
     seq: int
+    text: str
 
 
 def _place(reader: Reader, hit: Hit, words: str) -> _Place | None:
@@ -94,12 +114,50 @@ def _place(reader: Reader, hit: Hit, words: str) -> _Place | None:
     of the one that a memory was retained from."""
     turn = turn_of(reader, hit)
     if turn is not None:
-        return _Place(turn.session, turn.seq)
+        return _Place(turn.session, turn.seq, turn.text)
     for exchange in reader.records.find(hit.bank, "exchange", exchange_of(reader, hit), 1):
         if isinstance(exchange, Exchange):
-            was_asked = words in plain(exchange.title)
-            return _Place(exchange.session, exchange.first_seq if was_asked else exchange.last_seq)
+            return _place_in(reader, exchange, words)
     return None
+
+
+def _place_in(reader: Reader, exchange: Exchange, words: str) -> _Place:
+    first = exchange.first_seq
+    asked = reader.turns.of_session(exchange.bank, exchange.session, first, first)
+    prompt = asked[0].text if asked else ""
+    said = next(iter(sentences(words)), words)
+    if words in plain(exchange.title) or said in collapse_spaces(plain(prompt)):
+        return _Place(exchange.session, first, prompt)
+    return _Place(exchange.session, exchange.last_seq, exchange.summary)
+
+
+def with_changes_lifted(reader: Reader, found: Sequence[Quote]) -> list[Quote]:
+    """The quotes, that of a change as good as the best description of what it changed: the change
+    answers in its place."""
+    scores: dict[str, float] = {}
+    for item in found:
+        if item.changed_in:
+            score = max(scores.get(item.changed_in, 0.0), item.score / PUSHED_BACK)
+            scores[item.changed_in] = score
+    lifted = list(found)
+    for exchange, score in scores.items():
+        told = [
+            n
+            for n, item in enumerate(lifted)
+            if not item.changed_in
+            and item.states
+            and item.covered >= MIN_COVERED
+            and exchange_of(reader, item.hit) == exchange
+        ]
+        if told:
+            best = max(told, key=lambda n: lifted[n].score)
+            lifted[best] = lifted[best]._replace(score=max(score, lifted[best].score))
+    return lifted
+
+
+def is_history(quotes: Sequence[Quote]) -> bool:
+    """Whether all quotes tell how things were before a change."""
+    return bool(quotes) and all(item.lead == LEAD for item in quotes)
 
 
 def with_changes_first(

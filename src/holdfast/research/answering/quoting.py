@@ -34,6 +34,8 @@ _RETRIEVED_BY_TIME = {"temporal", "recent_sessions"}
 _RETRIEVED_BY_WORDS = {"direct_fts", "summaries", "semantic"}
 # Looks like the number of a citation; after a name or a bracket it is an index (`rows[0]`).
 _BRACKETED_NUMBER = regex(r"(?<![\w\])])\[(\d+)\]")
+# The end of a sentence after which something should follow.
+_ANNOUNCING = regex(r":[^\w`]*$")
 # A shorter sentence says nothing by itself.
 _MIN_SENTENCE_CHARS = 8
 
@@ -61,7 +63,7 @@ _GIST = GistLimits()
 
 class Quote(NamedTuple):
     """A sentence of a record: how much of the question it covers, its score, the words to put
-    before it, and whether it states something."""
+    before it, whether it states something, and the exchange that changed what it says."""
 
     hit: Hit
     sentence: str
@@ -69,6 +71,41 @@ class Quote(NamedTuple):
     score: float
     lead: str = ""
     states: bool = True
+    changed_in: str = ""
+
+
+def whole_statements(quotes: Sequence[Quote]) -> list[Quote]:
+    """Quotes without what they announce at their end and do not say ("Two changes:"). One that
+    only announces is left out where there are others."""
+    cut = [item._replace(sentence=_without_announcement(item.sentence)) for item in quotes]
+    return [item for item in cut if not announces_more(item.sentence)] or cut
+
+
+def announces_more(text: str) -> bool:
+    """Whether a text ends by announcing what does not follow."""
+    return _ANNOUNCING.search(text) is not None
+
+
+def _without_announcement(text: str) -> str:
+    """A text up to the last sentence, or item of a list, that announces nothing; the whole text
+    where there is none."""
+    end = len(text)
+    while announces_more(text[:end]):
+        last = sentences(text[:end])[-1].rpartition("; ")[2]
+        end = text.rfind(last, 0, end)
+        if end <= 0:
+            return text
+        end = len(text[:end].rstrip(" ;"))
+    return text[:end]
+
+
+def joined(run: Sequence[str]) -> str:
+    """Sentences one after the other, without what is said already."""
+    text = run[0]
+    for sentence in run[1:]:
+        if sentence not in text:
+            text = f"{text}{' ' if text[-1] in '.!?…:' else '; '}{sentence}"
+    return text
 
 
 def without_citation_marks(text: str) -> str:

@@ -29,6 +29,8 @@ from holdfast.research.answering.quoting import (
     DIGEST_LABEL,
     MAX_RECAP_CHARS,
     MAX_SENTENCE_CHARS,
+    announces_more,
+    joined,
 )
 
 
@@ -52,7 +54,6 @@ class SentenceWeights(NamedTuple):
 
 
 _WEIGHTS = SentenceWeights()
-_ANNOUNCING = regex(r":\W*$")
 _STATEMENT_KINDS = ("memory", "fact")
 # A sentence that says little without the one before it.
 _REFERS_BACK = regex(
@@ -74,6 +75,12 @@ _ASKS_FOR_PROGRESS = regex(
 )
 _ASKS_FOR_PROBLEM = regex(
     r"\b(?:problems?|issues?|symptoms?|complain\w*|happened|trouble|before|used to)\b",
+    re.IGNORECASE,
+)
+# Asks how things are now, or whether they are so.
+_ASKS_FOR_PRESENT = regex(
+    r"\b(?:still|now|currently|nowadays|at present|at the moment|any ?more|these days)\b|"
+    r"^\W*(?:is|are|does|do|can|may|has|have)(?:n['’]t)?\b",
     re.IGNORECASE,
 )
 _ASKS_WHY = regex(
@@ -111,8 +118,16 @@ def read_question(question: str, weights: Mapping[str, float]) -> Question:
         _ASKS_HOW.search(question) is not None,
         _ASKS_WHAT_WAS_DONE.search(question) is not None,
         _ASKS_FOR_PROGRESS.search(question) is not None,
-        describes_failure(question) or _ASKS_FOR_PROBLEM.search(question) is not None,
+        _asks_for_problem(question),
     )
+
+
+def _asks_for_problem(question: str) -> bool:
+    """Whether a question asks what is or was wrong. One for how things are now does not: its
+    subject may be called so ("Are the issues of a file listed?")."""
+    if _ASKS_FOR_PRESENT.search(question):
+        return False
+    return describes_failure(question) or _ASKS_FOR_PROBLEM.search(question) is not None
 
 
 def asks_for_reason(question: str) -> bool:
@@ -226,7 +241,7 @@ def _is_short(sentence: str) -> bool:
 def _quoted(run: Sequence[str], n: int) -> str:
     """A sentence with what belongs to it, as far as there is room."""
     if sum(map(len, run)) + len(run) <= MAX_SENTENCE_CHARS:
-        return _joined(run)
+        return joined(run)
     quoted = _with_what_follows(run[n], run[n + 1 :])
     if n and _REFERS_BACK.match(run[n]) and len(run[n - 1]) + len(run[n]) < MAX_SENTENCE_CHARS:
         quoted = _with_what_follows(run[n - 1], run[n:])
@@ -238,17 +253,8 @@ def _with_what_follows(sentence: str, following: Sequence[str]) -> str:
     is announced later is about something else."""
     for n, text in enumerate(following):
         fits = len(sentence) + len(text) < MAX_SENTENCE_CHARS
-        begins_anew = n > 0 and _ANNOUNCING.search(text) is not None
+        begins_anew = n > 0 and announces_more(text)
         if not sentence.endswith(":") and (not fits or begins_anew):
             break
-        sentence = _joined((sentence, text))
+        sentence = joined((sentence, text))
     return sentence
-
-
-def _joined(run: Sequence[str]) -> str:
-    """Sentences one after the other, without what is said already."""
-    text = run[0]
-    for sentence in run[1:]:
-        if sentence not in text:
-            text = f"{text}{' ' if text[-1] in '.!?…:' else '; '}{sentence}"
-    return text

@@ -1,0 +1,50 @@
+"""Which sentences of a plan or a request tell how things are before the work."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.refine.core.problem_states import is_for_now, is_state_before
+
+STATE = "The importer reads every file of the folder."
+REST = "It takes a minute on large folders."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"# Plan\n\n## Context\n\n{STATE} {REST}\n\n## Change\n\nRead only new files.",
+        f"# Plan\n\n## 1. Background\n{REST}\n{STATE}\n",
+        f"**Problem**\n\n{REST}\n\n{STATE}\n\n**Fix**\n\nRead only new files.",
+        f"**Problem:** {STATE} {REST}\n\nPlease read only new files.",
+        f"Current behaviour: {STATE}\n\nWanted: only new files are read.",
+        f"### Current state\n\n- {REST}\n- {STATE}\n",
+    ],
+)
+def test_what_stands_under_the_heading_of_a_problem_is_the_state_before(text: str) -> None:
+    assert is_state_before(text, STATE)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        STATE,
+        f"Context matters here: the folder is large.\n\n{STATE}",
+        f"## Context\n\n{REST}\n\n## Design\n\n{STATE}",
+        f"## Context\n\n{REST}\n\n{STATE}",
+        f"Problem solved. {STATE}",
+        f"## Problem\n\n{REST}\n\n**Fix**\n\n{STATE}",
+    ],
+)
+def test_what_stands_elsewhere_is_not(text: str) -> None:
+    assert not is_state_before(text, STATE)
+
+
+def test_what_is_wanted_is_not_the_state_before() -> None:
+    wanted = "Users expect that the importer reads new files only."
+    assert not is_state_before(f"## Context\n\n{wanted}", wanted)
+
+
+def test_a_sentence_may_say_that_it_will_not_stay_so() -> None:
+    assert is_for_now("Currently, all calls use the same model.")
+    assert not is_for_now("All calls use the same model.")
