@@ -149,7 +149,7 @@ def reflect(
         return Reflection(
             found.query,
             bank.name,
-            "Not known: memory has no record about this"
+            "Not known: no record clearly answers this"
             + (" in these exact words." if verbatim and found.hits else "."),
             0.0,
             abstained=True,

@@ -133,7 +133,7 @@ def test_text_output_names_source_and_confidence(home: Path) -> None:
     assert "freshness unknown" in recalled.stdout
     assert "\x1b[" not in asked.stdout
     lost = holdfast(home, "recall", "zymurgy of the retry ullage", "--bank", "all", "--explain")
-    assert 'No results in bank "all".' in lost.stdout and "why: " in lost.stdout
+    assert 'No sure results in bank "all".' in lost.stdout and "why: " in lost.stdout
     assert "direct_fts found" in lost.stdout
     assert "fallbacks: raw_grep, clarification" in lost.stdout
 

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from holdfast.app.memory import Holdfast
-from holdfast.model.query import Confidence, RetrieverReport
+from holdfast.model.query import Confidence, Hit, Layer, RetrieverReport
+from holdfast.model.trust import Trust
 from holdfast.research.answering.answer import answer_from_recall
+from holdfast.research.answering.quoting import Quote, whole_statements
 from holdfast.research.answering.request import AskRequest
 from holdfast.settings import Settings
 from tests.support.empty_memory import with_empty_memory
@@ -92,6 +94,45 @@ def test_an_unknown_subject_is_reported_plainly(reversal: Holdfast) -> None:
     answer = reversal.ask("Which charting library draws the tide tables?", bank="all")
     assert answer.abstained and answer.confidence is Confidence.NONE
     assert answer.citations == () and answer.answer.startswith("Not known")
+
+
+@pytest.mark.slow
+def test_an_answer_that_names_near_records_does_not_deny_them(tmp_path: Path) -> None:
+    script = Script()
+    script.user("Where do the tide tables come from?")
+    script.assistant("The tide tables of the harbour come from the gauge at the north pier.")
+    with open_with(tmp_path, script) as memory:
+        question = "Which library draws the tide tables?"
+        near = memory.ask(question, bank="all")
+        nothing = memory.ask("Who maintains kubernetes?", bank="all")
+        found = memory.recall(question, bank="all")
+        reflected = memory.reflect(question, bank=memory.banks.all()[0].name)
+    assert near.abstained and any(note.startswith("Nearest: ") for note in near.caveats), near
+    assert near.answer == (
+        "Not known: nothing in memory clearly answers this; the nearest records are listed."
+    )
+    assert nothing.abstained and nothing.caveats == ()
+    assert nothing.answer == "Not known: memory has no record about this."
+    assert found.abstained and found.misses
+    assert reflected.answer == "Not known: no record clearly answers this."
+
+
+def test_a_statement_does_not_end_by_announcing_what_is_left_out() -> None:
+    hit = Hit(
+        "holdfast://turn/1", "turn", Layer.TRANSCRIPTS, 1.0, "", "", "", "b", trust=Trust.ASSISTANT
+    )
+    quotes = [
+        Quote(hit, "The guard is gone. `src/remediation.ts` — two changes:", 1.0, 1.0),
+        Quote(hit, "Added a method; **Routes** — two changes:", 1.0, 1.0),
+        Quote(hit, "The section will show:", 1.0, 1.0),
+        Quote(hit, "The limit is set here: `LIMIT = 3`", 1.0, 1.0),
+    ]
+    assert [item.sentence for item in whole_statements(quotes)] == [
+        "The guard is gone.",
+        "Added a method",
+        "The limit is set here: `LIMIT = 3`",
+    ]
+    assert whole_statements(quotes[2:3]) == quotes[2:3], "nothing else is to be had"
 
 
 @pytest.mark.slow

@@ -143,7 +143,7 @@ class MemoryTools(ReadOnlyMemory):
             )
             hits, used = list(fallen.hits), fallen.used
             if CLARIFICATION in used:
-                prompt = "Memory has no record about this. Ask in other words."
+                prompt = "No record clearly answers this. Ask in other words."
                 if fallen.suggestions:
                     prompt += f" It has records about: {', '.join(fallen.suggestions)}."
         result: Object = {

@@ -201,7 +201,7 @@ def _recall_result(found: RecallResult, hint: str) -> Object:
     hits, left = fit(short_json(hit, MAX_RECORD_CHARS) for hit in found.hits)
     notes: list[str] = []
     if found.abstained:
-        notes.append("Memory has no record about this.")
+        notes.append("No record clearly answers this.")
         if found.suggestions:
             words = one_line(", ".join(found.suggestions[: _LIMITS.suggestions]))
             notes.append(f"You might ask about: {words}.")

@@ -23,6 +23,7 @@ from holdfast.model.uris import parse_uri
 from holdfast.refine.model_output.evidence import PART_SHARE, SUMMARY_SHARE, Evidence, clean_text
 from holdfast.refine.model_output.prompts import TEXT_SCHEMA, object_schema
 from holdfast.refine.model_output.responses import parse_object
+from holdfast.research.answering.answer import not_known
 from holdfast.research.answering.confidence import confidence_in_checked
 from holdfast.research.answering.quoting import MAX_EXCERPT_CHARS
 
@@ -49,7 +50,6 @@ class AgentLimits(NamedTuple):
 
 
 LIMITS = AgentLimits()
-_NOT_KNOWN = "Not known: memory has no record about this."
 
 SYSTEM = """\
 You answer questions about a project from its memory: earlier sessions with a coding agent, \
@@ -273,7 +273,7 @@ def abstain(draft: Answer) -> Answer:
     """The answer where a model searched and found nothing."""
     return replace(
         draft,
-        answer=_NOT_KNOWN,
+        answer=not_known(draft.caveats),
         confidence=Confidence.NONE,
         abstained=True,
         source="",

@@ -63,6 +63,7 @@ from holdfast.research.answering.quoting import (
     day_in_words,
     quote_by_time,
     quote_causal_chain,
+    whole_statements,
     without_citation_marks,
 )
 from holdfast.research.answering.replies import with_replies
@@ -134,6 +135,9 @@ _SAID_KINDS = {"turn", "exchange"}
 _FOUND_BY_CHARS = 40
 # The name of the retriever that searches by meaning.
 _SEMANTIC = "semantic"
+_NOT_KNOWN = "Not known: memory has no record about this."
+_NOT_SURE = "Not known: nothing in memory clearly answers this; the nearest records are listed."
+_NEAREST = "Nearest: "
 _LINKED_BY_NAMES = "No single record says all of this: they are linked by what they name."
 
 
@@ -198,7 +202,7 @@ def compose(
     """An answer of quotes, one a line, with citations and caveats. What happened at a time, or
     stands in git history, cannot be outdated and needs no second source."""
     statuses = statuses or QuotedStatuses(reader, [item.hit for item in quotes], request.as_of)
-    quotes = _what_holds_first(reader, request, quotes, statuses)
+    quotes = _what_holds_first(reader, request, whole_statements(quotes), statuses)
     numbered = list(enumerate(quotes, start=1))
     citations = tuple(_citation(reader, number, item) for number, item in numbered)
     layers_used = {citation.layer for citation in citations}
@@ -265,15 +269,22 @@ def _layers_searched(reader: Reader, request: AskRequest) -> tuple[Layer, ...]:
 
 def _abstain(reader: Reader, request: AskRequest, found: RecallResult) -> Answer:
     near = [hit for hit in found.misses if hit.why.get("coverage", 0.0) >= _NEAR_MISS]
+    caveats = tuple(f"{_NEAREST}{quote(truncate(hit.text, 90))} ({hit.uri})" for hit in near)
     return Answer(
         question=request.question,
-        answer="Not known: memory has no record about this.",
+        answer=not_known(caveats),
         confidence=Confidence.NONE,
         abstained=True,
         source="",
         layers_searched=_layers_searched(reader, request),
-        caveats=tuple(f"Nearest: {quote(truncate(hit.text, 90))} ({hit.uri})" for hit in near),
+        caveats=caveats,
     )
+
+
+def not_known(caveats: Sequence[str]) -> str:
+    """The text of an answer that abstains. Where its caveats name near misses, there are records
+    about it, and none is sure to be the answer."""
+    return _NOT_SURE if any(note.startswith(_NEAREST) for note in caveats) else _NOT_KNOWN
 
 
 def _choose(

@@ -319,7 +319,7 @@ def _cited(answer: Answer) -> tuple[str, ...]:
 
 def _summary(answer: Answer) -> str:
     if answer.abstained:
-        return "Memory has no record about this."
+        return "No record clearly answers this."
     return f"Confidence {answer.confidence.value}, {_records(len(answer.citations))} cited."
 
 

@@ -34,8 +34,8 @@ MAX_QUOTES = 3
 # Names of the retrievers that ask plugins begin so.
 PROVIDER_PREFIX = "provider"
 _PLUGINS_ONLY = (
-    "Memory has no record about this: the answer comes from plugins only, and nobody here has "
-    "checked it."
+    "No record of memory clearly answers this: the answer comes from plugins only, and nobody here "
+    "has checked it."
 )
 _PLUGINS_TOO = "Text from outside comes from plugins, and nobody here has checked it."
 

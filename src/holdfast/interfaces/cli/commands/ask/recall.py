@@ -147,7 +147,8 @@ def _print(screen: Screen, found: RecallResult, names: Mapping[str, str], explai
 
 
 def _print_nothing(screen: Screen, found: RecallResult, explain: bool) -> None:
-    screen.line(f'No results in bank "{found.bank}".')
+    sure = "sure " if found.misses else ""
+    screen.line(f'No {sure}results in bank "{found.bank}".')
     for miss in found.misses:
         text = one_line(truncate(miss.text, _MAX_MISS_CHARACTERS))
         screen.item(f"nearest: {text} ({miss.uri})", "  ")
