@@ -34,9 +34,10 @@ _TAG = regex(r"(`[^`\n]*`)|(?<!\w)</?[a-z][a-z0-9_-]*(?:\s+[\w-]+=[^<>]*)?\s*/?>
 # Quotation marks, brackets and the end of emphasis belong to the sentence that they close.
 _SENTENCE_END = regex(r"(?<=[.!?…])([\"')\]*_]*)\s+(?=\S)|(?<=[。！？])")
 _ABBREVIATIONS = frozenset("etc vs cf approx fig dr mr ms st ca resp incl".split())
-# In brackets or quotation marks it ends a sentence only if another one begins.
-_CLOSED_ABBREVIATION = regex(
-    r"\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl)\.[\"')\]*_]+$", re.IGNORECASE
+# In brackets or quotation marks it ends a sentence only if another one begins, and so does any
+# mark in quotation marks or round brackets: the "What's next?" section.
+_CLOSED_END = regex(
+    r"\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl)\.[\"')\]*_]+$|[.!?…][\"'”’)]+$", re.IGNORECASE
 )
 
 STOPWORDS = frozenset(
@@ -148,10 +149,11 @@ def _closes_code(parts: Sequence[str]) -> bool:
 
 
 def _goes_on(text: str, following: str) -> bool:
-    """Whether a text ends with an abbreviation, so that its sentence goes on."""
+    """Whether a text ends with an abbreviation, or with what it quotes, so that its sentence goes
+    on."""
     if _ends_abbreviated(text):
         return True
-    return following[:1].islower() and _CLOSED_ABBREVIATION.search(text) is not None
+    return following[:1].islower() and _CLOSED_END.search(text) is not None
 
 
 def _ends_abbreviated(text: str) -> bool:
@@ -176,6 +178,11 @@ def _split_at_ends(block: str) -> list[str]:
         parts.append(block[start:closed].strip())
         start = end.end()
     return [*parts, block[start:].strip()]
+
+
+def paragraphs(text: str) -> list[str]:
+    """The paragraphs and list items that `sentences` finds sentences in, each on one line."""
+    return _paragraphs(_without_blocks(text))
 
 
 def _paragraphs(text: str) -> list[str]:

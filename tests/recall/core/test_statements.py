@@ -11,6 +11,7 @@ from holdfast.recall.core.statements import (
     says_not_known,
     stated_runs,
     statements,
+    states,
 )
 
 
@@ -80,6 +81,20 @@ def test_what_a_person_says_is_so_or_shall_be_so_is_a_statement(text: str) -> No
 @pytest.mark.parametrize(
     "text",
     [
+        "const [ agentsFiles,",
+        "agentsFiles,",
+        "// Search for AGENTS.md and SKILL.md",
+        "If you need specific details from before exiting plan mode, read the transcript at: x",
+        "User has approved your plan. You can now start coding.",
+    ],
+)
+def test_torn_code_and_text_of_the_agents_program_are_no_statements(text: str) -> None:
+    assert not states(text, by_person=False) and not states(text, by_person=True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "Memory has nothing on why Kafka was dropped.",
         "I don't have a record of that.",
         "I could not find one.",
@@ -87,6 +102,9 @@ def test_what_a_person_says_is_so_or_shall_be_so_is_a_statement(text: str) -> No
         "Not known: nothing in memory speaks of this.",
         "Not known: memory has no record about this.",
         "Memory has no record about this.",
+        "Not known: nothing in memory clearly answers this; the nearest records are listed.",
+        "Not known: no record clearly answers this.",
+        "No record clearly answers this.",
         "That is not known.",
         "I'd have to look that up.",
     ],

@@ -4,6 +4,7 @@ from holdfast.model.ledgers.lines import SkipReason
 from holdfast.sources.claude_code.prompts import (
     INTERRUPTED,
     Prompt,
+    is_program_line,
     read_prompt,
     read_report,
     read_summary,
@@ -48,6 +49,23 @@ def test_text_added_by_the_program_is_removed(tag: str) -> None:
     # word that a person may speak of.
     assert read_prompt(f"Fix it.\n<{tag}>cut off before its end") == Prompt("Fix it.")
     assert read_prompt("word " * 100 + machine).text == ("word " * 100).strip()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "If you need specific details from before exiting plan mode (like exact code snippets), "
+        "read the full transcript at: /home/me/.claude/projects/a/b.jsonl",
+        "If you need specific details from before compaction, read the full transcript.",
+        "Note: /repo/src/a.py was modified, either by the user or by a linter.",
+        "Base directory for this skill: /home/me/.claude/skills/review",
+    ],
+)
+def test_instructions_of_the_program_are_not_the_persons_text(line: str) -> None:
+    plan = "Implement the following plan:\n\n# Widen the quay"
+    assert read_prompt(f"{plan}\n\n\n{line}").text == plan
+    assert read_prompt(line).skip is SkipReason.MACHINE
+    assert is_program_line(line)
 
 
 def test_a_person_may_mention_a_tag() -> None:

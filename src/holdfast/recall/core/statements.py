@@ -13,6 +13,7 @@ from holdfast.language import is_chatter, is_data, plain, sentences, states_deci
 from holdfast.model.query import Hit
 from holdfast.model.trust import Trust
 from holdfast.regex import regex
+from holdfast.sources.claude_code.prompts import is_program_line
 from holdfast.sources.own_calls import is_own_line
 from holdfast.sources.question_forms import (
     is_foreign_question,
@@ -81,7 +82,8 @@ _NOT_KNOWN = regex(
     r"\b(?:memory|holdfast|memories|the (?:history|records|transcripts))\b[^.]{0,40}"
     r"\b(?:nothing|no (?:record|mention|entry|entries|answer|information|results?|reason)|empty|"
     r"does(?:n['’]t| not) (?:know|say|have|mention)|abstain\w*)\b|"
-    r"\bno (?:records?|mention|memory|memories|trace|information) (?:of|about|on)\b|"
+    r"\bno (?:records?|mention|memory|memories|trace|information) (?:of|about|on|clearly "
+    r"answers)\b|"
     r"\bnothing (?:is |was )?(?:known|recorded|remembered|in memory|about)\b|"
     r"^(?:that |this |it )?(?:is )?(?:not known|unknown)(?:\W*$|:)|"
     r"\b(?:i['’]d|i would|i['’]ll) (?:have to|need to) (?:look|check|search)\b",
@@ -184,6 +186,8 @@ _ACKNOWLEDGES = regex(
     re.IGNORECASE,
 )
 
+# How a line ends that goes on in the next.
+_TORN_ENDS = (",", "(", "[", "{", "=")
 # What a program put into a person's message ("[Request interrupted by user]", "[Image #1]"), and
 # commands that a person ran ("! make test").
 _NOT_TYPED = regex(r"(?:\[[^\]\n]{1,200}\]\W*)+")
@@ -227,6 +231,20 @@ def says_not_known(sentence: str) -> bool:
     if _has_any(sentence, _NOT_KNOWN_SIGNS) and _NOT_KNOWN.search(sentence):
         return True
     return says_unknown_in_foreign_words(sentence)
+
+
+def _is_torn(sentence: str) -> bool:
+    """Whether a sentence is a comment or an item of code, or breaks off inside of brackets."""
+    bare = sentence.strip()
+    if bare.startswith("//"):
+        return True
+    if not bare.endswith(_TORN_ENDS):
+        return False
+    return " " not in bare or _count(bare, "([{") > _count(bare, ")]}")
+
+
+def _count(text: str, characters: str) -> int:
+    return sum(map(text.count, characters))
 
 
 def _announces(sentence: str) -> bool:
@@ -327,7 +345,9 @@ def states(sentence: str, by_person: bool) -> bool:
         return False
     if by_person and _NOT_TYPED.fullmatch(sentence.strip()):
         return False
-    if is_pasted_data(sentence) or is_own_line(sentence):
+    if is_pasted_data(sentence) or is_own_line(sentence) or is_program_line(sentence):
+        return False
+    if _is_torn(sentence):
         return False
     if _is_polite(sentence) or _counts(sentence):
         return False

@@ -16,7 +16,12 @@ from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.query import Hit
 from holdfast.recall.core.relevance import stems_in, weight_share
 from holdfast.recall.core.statements import states
-from holdfast.research.answering.quoting import DIGEST_LABEL, MAX_SENTENCE_CHARS
+from holdfast.research.answering.quoting import (
+    DIGEST_LABEL,
+    MAX_SENTENCE_CHARS,
+    announces_more,
+    joined,
+)
 
 
 class ChainLimits(NamedTuple):
@@ -80,8 +85,9 @@ def best_excerpt(
     best, best_score = ("", frozenset[str]()), -1.0
     for size in range(1, LIMITS.max_sentences + 1):
         for first in range(max(1, len(statements) - size + 1)):
-            excerpt = collapse_spaces(" ".join(statements[first : first + size]))
-            if not excerpt or len(excerpt) > MAX_SENTENCE_CHARS:
+            run = statements[first : first + size]
+            excerpt = collapse_spaces(joined(run)) if run else ""
+            if not excerpt or announces_more(excerpt) or len(excerpt) > MAX_SENTENCE_CHARS:
                 continue
             if must_mention and not mentions(excerpt, must_mention):
                 continue
