@@ -180,11 +180,6 @@ def _split_at_ends(block: str) -> list[str]:
     return [*parts, block[start:].strip()]
 
 
-def paragraphs(text: str) -> list[str]:
-    """The paragraphs and list items that `sentences` finds sentences in, each on one line."""
-    return _paragraphs(_without_blocks(text))
-
-
 def _paragraphs(text: str) -> list[str]:
     """Lines joined into paragraphs; a bullet or an empty line starts a new one."""
     blocks: list[str] = []
