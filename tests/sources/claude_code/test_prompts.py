@@ -1,10 +1,10 @@
 import pytest
 
+from holdfast.framed_text import is_program_line
 from holdfast.model.ledgers.lines import SkipReason
 from holdfast.sources.claude_code.prompts import (
     INTERRUPTED,
     Prompt,
-    is_program_line,
     read_prompt,
     read_report,
     read_summary,

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 
+from holdfast.framed_text import is_program_line
 from holdfast.language import is_chatter, is_data, plain, sentences, states_decision
 from holdfast.model.query import Hit
 from holdfast.model.trust import Trust
 from holdfast.regex import regex
-from holdfast.sources.claude_code.prompts import is_program_line
 from holdfast.sources.own_calls import is_own_line
 from holdfast.sources.question_forms import (
     is_foreign_question,
