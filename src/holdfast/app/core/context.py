@@ -83,9 +83,16 @@ def missing_bank_hint(reader: Reader) -> str:
     names = list(dict.fromkeys(bank.name for bank in reader.banks.all()))
     if not names:
         return "The memory is empty; `holdfast ingest` reads your sessions."
+    if len(names) == 1:
+        name = f'"{names[0]}"' if " " in names[0] else names[0]
+        return (
+            f"This folder has no memory yet. There is one of {names[0]}: "
+            f"`holdfast ask QUESTION --bank {name}` asks it."
+        )
     return (
-        f"This folder has no memory yet. There is one of {', '.join(names[:_MAX_LISTED_BANKS])}"
-        f"{' …' if len(names) > _MAX_LISTED_BANKS else ''}: `holdfast ask QUESTION --bank NAME` "
+        f"This folder has no memory yet. There are {len(names):,} banks: "
+        f"{', '.join(names[:_MAX_LISTED_BANKS])}"
+        f"{' …' if len(names) > _MAX_LISTED_BANKS else ''}. `holdfast ask QUESTION --bank NAME` "
         "asks one of them, `--bank all` every one."
     )
 

@@ -78,6 +78,8 @@ def run(screen: Screen, arguments: Arguments) -> None:
             return _combine(screen, memory, arguments)
         if arguments.action == "list":
             return _list(screen, memory.banks.all(), arguments.json)
+        if arguments.action == "show" and _list_instead(screen, memory, arguments):
+            return
         if changes.retention and not confirm.confirm_memory_change(
             screen,
             arguments.yes,
@@ -133,6 +135,18 @@ def _months(given: str | None) -> int | None:
         return options.positive(given)
     except ArgumentTypeError as error:
         raise InputError(f"The retention {error}.", "Give a number of months, or `all`.") from error
+
+
+def _list_instead(screen: Screen, memory: Holdfast, arguments: Arguments) -> bool:
+    """In a folder without a bank, list those that there are; returns whether it did."""
+    banks = memory.banks.all()
+    if arguments.json or not banks or memory.context.bank_id(arguments.bank) != "":
+        return False
+    there = "There is 1 bank" if len(banks) == 1 else f"There are {number(len(banks), 'bank')}"
+    screen.line(f"This folder has no bank. {there}:")
+    _list(screen, banks, as_json=False)
+    screen.line("`holdfast bank --bank NAME` shows one of them.")
+    return True
 
 
 def _list(screen: Screen, banks: list[Bank], as_json: bool) -> None:

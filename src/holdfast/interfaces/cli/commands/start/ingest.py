@@ -103,7 +103,7 @@ def run(
             if inputs:
                 report = _read(memory, inputs, executors, bar)
             _distil(memory, report.sessions if report else 0, bar)
-            left = embed(memory, arguments.embed, bar, executors.embed, turns_s)
+            embedded, left = embed(memory, arguments.embed, bar, executors.embed, turns_s)
             bar.show(Phase.BRIEF, 0, 1)
             memory.briefs.prepare()
         proposed = memory.merging.joins() if report is not None else []
@@ -120,6 +120,16 @@ def run(
     _print_histories(screen, repositories, commits)
     if report is None and not repositories:
         screen.line("No transcripts there.")
+    _print_embedding(screen, embedded, left, arguments.embed == "all", in_setup)
+
+
+def _print_embedding(
+    screen: Screen, embedded: int, left: int | None, wanted_all: bool, in_setup: bool
+) -> None:
+    if embedded and not in_setup:
+        screen.line(f"Embedded {number(embedded, 'record')} for search by meaning.")
+    elif wanted_all and left == 0:
+        screen.line("All records were embedded before.")
     if left:
         screen.wrap(
             f"{number(left, 'record')} can be found by words, and by meaning once the worker has "
@@ -265,19 +275,30 @@ def embed(
     bar: IngestProgress,
     crew: Executor | None = None,
     turns_s: float = TURNS_S,
-) -> int | None:
-    """Embed passages and return how many are left; None if embedding was not wanted or the model
-    cannot be used, which is printed and is no error."""
+) -> tuple[int, int | None]:
+    """Embed passages; returns how many were, and how many are left. None are known to be left if
+    embedding was not wanted or the model cannot be used, which is printed and is no error."""
     if how == "none":
-        return None
+        return 0, None
+    watch = bar.watch(Phase.EMBED, str)
+    embedded = last = 0
+
+    def on_progress(done: int, total: int) -> None:
+        nonlocal embedded, last
+        # It counts from the start again for what was built from the first vectors.
+        embedded += done - last if done >= last else done
+        last = done
+        watch(done, total)
+
     try:
-        return memory.ingestion.embed(
-            turns_s if how == "some" else None, bar.watch(Phase.EMBED, str), executor=crew
+        left = memory.ingestion.embed(
+            turns_s if how == "some" else None, on_progress, executor=crew
         )
     except (ModelError, SettingsError) as error:
         problem = f"{error.message} {error.remedy}".strip()
         Screen(sys.stderr).line(f"holdfast: not prepared for search by meaning: {problem}")
-        return None
+        return embedded, None
+    return embedded, left
 
 
 def _print_sum(screen: Screen, report: IngestReport) -> None:
