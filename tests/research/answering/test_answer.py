@@ -84,6 +84,28 @@ def test_an_answer_names_a_search_by_meaning_that_gave_nothing(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("share", "is_quoted"), [(0.8, False), (0.9, True)])
+def test_a_record_that_is_far_from_an_answer_does_not_pad_one(
+    reversal: Holdfast, share: float, is_quoted: bool
+) -> None:
+    question = "Where do we keep the session tokens?"
+    found = reversal.recall(question, bank="all")
+    hits = [
+        replace(
+            hit,
+            why={**hit.why, "relevance": share * hit.why["needed"]},
+            score=0.8 * hit.score,
+        )
+        if "in Redis, because" in hit.text
+        else hit
+        for hit in found.hits
+    ]
+    request = AskRequest(None, question, lambda: NOW)
+    answer = answer_from_recall(reversal.reader, request, replace(found, hits=tuple(hits)))
+    assert "Postgres" in answer.answer and ("in Redis, because" in answer.answer) is is_quoted
+
+
+@pytest.mark.slow
 def test_a_question_is_not_its_own_answer(reversal: Holdfast) -> None:
     answer = reversal.ask("Where do we keep the session tokens?", bank="all")
     assert "Where do we keep" not in answer.answer.split("\n")[0]
