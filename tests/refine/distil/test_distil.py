@@ -246,6 +246,28 @@ def test_what_was_ticked_off_or_is_only_told_on_the_way_says_nothing(text: str) 
 
 
 @pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("/home/ann/work/harbour/src/ledger/readers/tenant_importer.toml", False),
+        ("Open: `documents/plans/ledger/importer/test-of-tenants-and-rows.md`", False),
+        ("ls: /home/ann/work/harbour/node_modules: No such file or directory", False),
+        ("fatal: not a valid object name of the ledger: origin/importer", False),
+        ("error TS2345: Argument of type Ledger is not assignable to Tenant.", False),
+        ("Rates of currencies are rounded in `src/rates/rounding.py`, never before.", True),
+        ("Errors of the ledger: a tenant that is not found ends the import.", True),
+    ],
+)
+def test_a_bare_path_and_what_a_command_printed_are_not_distilled(text: str, kept: bool) -> None:
+    turns = [
+        said(Role.USER, "Look at the ledger", 0),
+        said(Role.ASSISTANT, text, 1),
+        said(Role.ASSISTANT, "The ledger of a tenant is read once by the importer.", 2),
+    ]
+    found = distil(turns, Context(), packaged_selector(), SelectionLimits(threshold=-100.0))
+    assert any(text[:20] in one.text for one in found) is kept
+
+
+@pytest.mark.parametrize(
     ("place", "lead", "kind"),
     [
         (Place.TASK, "", Kind.TODO),

@@ -19,6 +19,19 @@ from holdfast.sources.question_forms import is_foreign_question, is_foreign_requ
 _DATA = ("{", "[", "<", "|", "$ ")
 # Words, without stop words, that a statement needs to be understood.
 _MIN_WORDS = 4
+# Where something is: beside it a statement needs this many words.
+_PATH = regex(
+    r"[`*]*(?:\.{0,2}/|~/|[A-Za-z]:\\)?(?:[\w.@+-]+[/\\])+[\w.@+-]*[`*]*(?::\d+(?:[-:]\d+)*)?|"
+    r"[`*]*\b[\w-]+\.[a-z]\w{0,4}\b[`*]*(?::\d+)?"
+)
+_MIN_WORDS_BESIDE_PATHS = 2
+# What a command printed.
+_PRINTED = regex(
+    r"^\W*(?:fatal: |error(?:\[\w+\]| TS\d+): |npm (?:err!|warn) |"
+    r"(?:ls|rg|find|cat|grep|cp|mv|rm|cd|sh|bash|zsh|git|ssh|curl|\S*/\S+): "
+    r".*(?:no such file|not found|denied|not a ))",
+    re.I,
+)
 # What an agent says of itself while it works, and what it takes for likely then.
 _NARRATES = regex(
     r"\b(?:I['’](?:ll|m)|"
@@ -154,10 +167,12 @@ def may_last(candidate: Candidate, utterances: Sequence[Utterance]) -> bool:
 
 
 def _is_full(text: str) -> bool:
-    """Whether a text is a statement of enough words."""
+    """Whether a text is a statement of enough words, and not what a command printed."""
     if text.startswith(_DATA) or text.rstrip(" *_`\"')").endswith(("?", "？", ":")):
         return False
-    if len(content_words(text)) < _MIN_WORDS:
+    if len(content_words(text)) < _MIN_WORDS or _PRINTED.match(text):
+        return False
+    if len(content_words(_PATH.sub(" ", text))) < _MIN_WORDS_BESIDE_PATHS:
         return False
     return not all(is_check(s) or _only_names_commit(s) for s in sentences(text) or [text])
 

@@ -42,7 +42,7 @@ SECOND_LOOK = SecondLookLimits()
 # What is selected after a second look. The sum of both scores is lower than the first. Since steps
 # of plans and lists of changes are left out, two statements more than 16 were mostly status. There
 # are more outcomes, since learned kinds no longer call finished work a fact.
-LIMITS_BY_VECTORS = SelectionLimits(threshold=-2.2, most=16, outcomes=6)
+LIMITS_BY_VECTORS = SelectionLimits(threshold=-2.2, most=16, outcomes=4)
 
 _WRITTEN = frozenset((Place.COMMIT, Place.NOTE, Place.PLAN))
 
