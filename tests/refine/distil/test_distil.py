@@ -248,9 +248,9 @@ def test_what_was_ticked_off_or_is_only_told_on_the_way_says_nothing(text: str) 
 @pytest.mark.parametrize(
     ("text", "kept"),
     [
-        ("/home/ann/work/harbour/src/ledger/readers/tenant_importer.toml", False),
+        ("/home/ann/harbour/src/ledger/readers/tenant_importer.toml", False),
         ("Open: `documents/plans/ledger/importer/test-of-tenants-and-rows.md`", False),
-        ("ls: /home/ann/work/harbour/node_modules: No such file or directory", False),
+        ("ls: /home/ann/harbour/node_modules: No such file or directory", False),
         ("fatal: not a valid object name of the ledger: origin/importer", False),
         ("error TS2345: Argument of type Ledger is not assignable to Tenant.", False),
         ("Rates of currencies are rounded in `src/rates/rounding.py`, never before.", True),

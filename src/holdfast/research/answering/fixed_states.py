@@ -141,7 +141,7 @@ def with_changes_lifted(reader: Reader, found: Sequence[Quote]) -> list[Quote]:
             scores[item.changed_in] = score
     lifted = list(found)
     for exchange, score in scores.items():
-        told = [
+        changes = [
             n
             for n, item in enumerate(lifted)
             if not item.changed_in
@@ -149,8 +149,8 @@ def with_changes_lifted(reader: Reader, found: Sequence[Quote]) -> list[Quote]:
             and item.covered >= MIN_COVERED
             and exchange_of(reader, item.hit) == exchange
         ]
-        if told:
-            best = max(told, key=lambda n: lifted[n].score)
+        if changes:
+            best = max(changes, key=lambda n: lifted[n].score)
             lifted[best] = lifted[best]._replace(score=max(score, lifted[best].score))
     return lifted
 

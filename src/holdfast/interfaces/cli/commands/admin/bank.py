@@ -145,7 +145,7 @@ def _list_instead(screen: Screen, memory: Holdfast, arguments: Arguments) -> boo
     there = "There is 1 bank" if len(banks) == 1 else f"There are {number(len(banks), 'bank')}"
     screen.line(f"This folder has no bank. {there}:")
     _list(screen, banks, as_json=False)
-    screen.line("`holdfast bank --bank NAME` shows one of them.")
+    screen.line("`holdfast bank --bank NAME` shows the settings of one.")
     return True
 
 
