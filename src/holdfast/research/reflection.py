@@ -40,7 +40,9 @@ from holdfast.recall.core.statements import statements
 from holdfast.recall.query.terms import read_terms
 from holdfast.refine.facts.hypotheses import is_hedged
 from holdfast.regex import regex
+from holdfast.research.answering.fixed_states import change_since
 from holdfast.research.answering.quoting import DIGEST_LABEL
+from holdfast.research.answering.sentence_choice import read_question
 from holdfast.store.protocol import Reader
 
 MECHANICAL = (
@@ -212,15 +214,17 @@ def _stems(text: str) -> frozenset[str]:
 def _statements(
     reader: Reader, bank: str, query: str, hits: Sequence[Hit], disposition: Disposition
 ) -> list[_Statement]:
-    """The best sentence of each record that the disposition lets count."""
+    """The best sentence of each record that the disposition lets count, as far as it was not
+    changed since or the question is about the problem."""
     weights = weigh_terms(reader, bank, read_terms(query).words).by_stem
+    of_problem = read_question(query, weights).is_of_problem
     asked = {word for word in words(query) if word not in STOPWORDS}
     statements: list[_Statement] = []
     for hit in hits:
         if "\n→ " in hit.text or not _is_literal_enough(hit, asked, disposition):
             continue
         best = _best_sentence(hit, weights, asked, disposition)
-        if best:
+        if best and (of_problem or change_since(reader, hit, best) is None):
             verified = _WEIGHTS.verified_factor if hit.status is Status.VERIFIED else 1.0
             weight = _TRUST_WEIGHTS[hit.trust] * verified
             denies = bool(_NEGATION.search(best))

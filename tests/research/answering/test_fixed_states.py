@@ -168,3 +168,10 @@ def test_a_state_that_was_ended_is_of_low_confidence_alone(tmp_path: Path) -> No
         ended = memory.ask(asked, layers=[Layer.TRANSCRIPTS])
     assert BEFORE in held.answer and held.confidence is Confidence.MEDIUM
     assert f"{LEAD}In `FileRow`, {BEFORE}" in ended.answer and ended.confidence is Confidence.LOW
+
+
+@pytest.mark.parametrize("change", [False, True])
+def test_a_reflection_claims_nothing_that_was_changed_since(tmp_path: Path, change: bool) -> None:
+    with open_filled_at_once(tmp_path, session(change)) as memory:
+        told = memory.reflect("the export button of the report page for drafts", store=False)
+    assert any(BROKEN in claim.sentence for claim in told.claims) is not change

@@ -16,6 +16,7 @@ from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.research.answering.engine import EFFORTS, InvestigationInputs, investigate
 from holdfast.research.answering.evidence import may_answer
 from holdfast.research.answering.evidence_chains import Link
+from holdfast.research.answering.fixed_states import LEAD
 from holdfast.research.answering.next_queries import LeadLimits, find_bridges
 from holdfast.research.answering.request import AskRequest
 from tests.support.prepared_home import PreparedHome
@@ -74,6 +75,19 @@ def test_a_fact_that_needs_two_records_is_found_by_a_follow_up_search(memory: Ho
     assert answer.confidence is Confidence.MEDIUM
     assert any("linked by “tidegauge”" in caveat for caveat in answer.caveats)
     assert all(memory.show(c.uri).raw is not None for c in answer.citations)
+
+
+def test_a_linked_record_of_what_was_changed_since_is_marked(tmp_path: Path) -> None:
+    where = talk(9, *WHERE[:2], "Then tidegauge runs on host heron-04 and fails at midnight.")
+    where.user("please change that")
+    where.tool("Edit", "ok", file_path="/home/dev/proj/gauge.py", old_string="a", new_string="b")
+    where.assistant("I moved it, so that nothing fails at midnight.")
+    said = [talk(n, *session) for n, session in enumerate((WHO, *OTHERS), start=1)]
+    with open_with_sessions(tmp_path, where, *said) as memory:
+        answer = memory.ask(ASKED, "all")
+    first, second = answer.answer.split("\n")
+    assert LEAD not in first and f"{LEAD}Then tidegauge runs on host heron-04" in second
+    assert any("[1] and [2] are linked by “tidegauge”" in caveat for caveat in answer.caveats)
 
 
 def test_every_step_is_reported_and_the_last_has_the_answer(memory: Holdfast) -> None:

@@ -21,7 +21,7 @@ from holdfast.model.research import ResearchEffort, ResearchEvent, ResearchStage
 from holdfast.recall.core.plan import Budget
 from holdfast.recall.core.relevance import coverage, weigh_terms
 from holdfast.recall.query.terms import Terms, read_terms
-from holdfast.research.answering.answer import answer_from_recall, compose
+from holdfast.research.answering.answer import answer_from_recall, compose, what_changed_last
 from holdfast.research.answering.confidence import asks_beyond_quotes
 from holdfast.research.answering.evidence import evidence_in, may_answer
 from holdfast.research.answering.evidence_chains import (
@@ -33,6 +33,7 @@ from holdfast.research.answering.evidence_chains import (
     covers_enough,
     extend,
 )
+from holdfast.research.answering.fixed_states import is_history
 from holdfast.research.answering.next_queries import (
     SAME_SESSION,
     Lead,
@@ -268,13 +269,16 @@ class _FurtherRounds:
         ]
         links = (*chain.links, *(link for link in others if link.excerpt))[:MAX_CITATIONS]
         quotes = [Quote(link.hit, link.excerpt, 0.0, link.hit.score) for link in links]
+        quotes = what_changed_last(self._inputs.reader, self._request, quotes)
+        self._new_hits |= {link.hit.uri: link.hit for link in chain.links}
+        confidence = Confidence.LOW if weak or is_history(quotes) else Confidence.MEDIUM
+        answer = compose(self._inputs.reader, self._request, quotes, confidence)
+        linked = [f"[{one.number}]" for one in answer.citations if chain.contains(one.uri)]
         note = (
-            f"No single record says all of this: [1] to [{len(chain.links)}] are linked by "
+            f"No single record says all of this: {' and '.join(linked)} are linked by "
             f"{', '.join(chain.link_reasons)}."
         )
-        self._new_hits |= {link.hit.uri: link.hit for link in chain.links}
-        confidence = Confidence.LOW if weak else Confidence.MEDIUM
-        return compose(self._inputs.reader, self._request, quotes, confidence, [note])
+        return replace(answer, caveats=(*answer.caveats, note))
 
     def _answer_from_more_hits(self) -> Answer | None:
         """An answer from the hits of all rounds, scored by the question as it was asked. None if

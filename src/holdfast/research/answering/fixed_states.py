@@ -17,7 +17,7 @@ from posixpath import basename
 from holdfast.language import code_names, collapse_spaces, content_stems, plain, sentences
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.query import Hit
-from holdfast.model.records import Exchange, Outcome
+from holdfast.model.records import Digest, Exchange, Outcome
 from holdfast.refine.core.problem_states import describes_problem, is_for_now, is_state_before
 from holdfast.regex import regex
 from holdfast.research.answering.confidence import exchange_of, turn_of
@@ -71,7 +71,8 @@ def is_left_behind(item: Quote, chosen: Sequence[Quote]) -> bool:
 def change_since(reader: Reader, hit: Hit, sentence: str) -> Exchange | None:
     """The exchange that changed what a sentence of a hit describes as wrong, or as how things are
     before the work; None if none did, or if it describes nothing of the kind."""
-    words = plain(sentence)
+    # A digest joins the texts of exchanges, and shortens them.
+    words = plain(sentence).strip(" —…")
     place = _place(reader, hit, words)
     if place is None:
         return None
@@ -111,14 +112,31 @@ class _Place(NamedTuple):
 
 def _place(reader: Reader, hit: Hit, words: str) -> _Place | None:
     """Where a sentence of a hit was said: in its turn; at the start or the end of its exchange, or
-    of the one that a memory was retained from."""
+    of the one that a memory was retained from or that a digest tells of."""
     turn = turn_of(reader, hit)
     if turn is not None:
         return _Place(turn.session, turn.seq, turn.text)
-    for exchange in reader.records.find(hit.bank, "exchange", exchange_of(reader, hit), 1):
+    id = exchange_of(reader, hit)
+    for exchange in reader.records.find(hit.bank, "exchange", id, 1) if id else ():
         if isinstance(exchange, Exchange):
             return _place_in(reader, exchange, words)
+    for exchange in _exchanges_of_digest(reader, hit):
+        if words in plain(exchange.summary) or words in plain(exchange.title):
+            return _place_in(reader, exchange, words)
     return None
+
+
+def _exchanges_of_digest(reader: Reader, hit: Hit) -> Sequence[Exchange]:
+    """The exchanges that a digest tells of; none of any other record."""
+    if hit.kind != "digest":
+        return ()
+    found = reader.records.find(hit.bank, "digest", hit.uri.rsplit("/", 1)[-1], 1)
+    return [
+        exchange
+        for digest in found
+        if isinstance(digest, Digest)
+        for exchange in reader.sessions.exchanges(hit.bank, digest.session)
+    ]
 
 
 def _place_in(reader: Reader, exchange: Exchange, words: str) -> _Place:
@@ -158,6 +176,16 @@ def with_changes_lifted(reader: Reader, found: Sequence[Quote]) -> list[Quote]:
 def is_history(quotes: Sequence[Quote]) -> bool:
     """Whether all quotes tell how things were before a change."""
     return bool(quotes) and all(item.lead == LEAD for item in quotes)
+
+
+def marked(reader: Reader, chosen: Sequence[Quote]) -> list[Quote]:
+    """The quotes in their order, those of what was changed since marked."""
+    return [
+        item._replace(lead=item.lead or LEAD)
+        if is_left_behind(item, chosen) or change_since(reader, item.hit, item.sentence)
+        else item
+        for item in chosen
+    ]
 
 
 def with_changes_first(
