@@ -122,6 +122,10 @@ def test_corrected_errors_are_listed_without_repeating_forgotten_text(
     assert secret not in as_markdown(told) and secret not in json.dumps(digest_json(told))
     memory.undo(1, session.bank)
     assert "a record was forgotten (forgotten)" not in texts(memory, "wrong", *ALWAYS)
+    memory.forget(unwanted, session.bank)
+    assert "a record was forgotten (forgotten)" in texts(memory, "wrong", *ALWAYS)
+    memory.restore(unwanted, session.bank)
+    assert "a record was forgotten (forgotten)" not in texts(memory, "wrong", *ALWAYS)
     memory.close()
 
 
@@ -157,11 +161,11 @@ def test_the_command_prints_text_markdown_and_json(
     assert main(["digest", *span]) == 0
     told = capsys.readouterr().out
     assert "What was done" in told and "holdfast://digest/" in told
-    assert "2026-09-01 to 2026-12-01, bank all: 10 sessions" in told
+    assert "2026-09-01 to 2026-12-01, all banks: 10 sessions" in told
     assert "and 8 more" in (main(["digest", *span, "--limit", "2"]), capsys.readouterr().out)[1]
     assert main(["digest", *span, "--md"]) == 0
     page = capsys.readouterr().out
-    assert page.startswith("# 2026-09-01 to 2026-12-01, bank all\n\n## What was done\n\n- 2026-")
+    assert page.startswith("# 2026-09-01 to 2026-12-01, all banks\n\n## What was done\n\n- 2026-")
     assert main(["digest", *span, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["sessions"] == 10 and found["decided"]["items"][0]["uri"]

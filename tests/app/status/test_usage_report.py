@@ -101,7 +101,7 @@ def test_every_injection_has_exactly_one_outcome(known: list[Injection]) -> None
 
 
 @pytest.mark.slow
-def test_corrections_count_until_they_are_undone(memory: Holdfast) -> None:
+def test_corrections_count_until_they_are_undone_or_restored(memory: Holdfast) -> None:
     session = memory.reader.sessions.latest(None)[0]
     first, second = memory.reader.turns.of_session(session.bank, session.id)[:2]
     memory.correct(f"holdfast://turn/{first.id}", "It is not so.")
@@ -111,6 +111,10 @@ def test_corrections_count_until_they_are_undone(memory: Holdfast) -> None:
     memory.undo(1)
     worth = gather_usage(memory, "all")
     assert (worth.corrections.corrected, worth.corrections.forgotten) == (1, 0)
+    for uri in (first.id, second.id):
+        memory.forget(f"holdfast://turn/{uri}")
+    memory.restore(f"holdfast://turn/{second.id}")
+    assert gather_usage(memory, "all").corrections.forgotten == 1
     memory.close()
 
 

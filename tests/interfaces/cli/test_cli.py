@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -133,7 +134,7 @@ def test_text_output_names_source_and_confidence(home: Path) -> None:
     assert "freshness unknown" in recalled.stdout
     assert "\x1b[" not in asked.stdout
     lost = holdfast(home, "recall", "zymurgy of the retry ullage", "--bank", "all", "--explain")
-    assert 'No sure results in bank "all".' in lost.stdout and "why: " in lost.stdout
+    assert "No sure results in all banks." in lost.stdout and "why: " in lost.stdout
     assert "direct_fts found" in lost.stdout
     assert "fallbacks: raw_grep, clarification" in lost.stdout
 
@@ -227,6 +228,13 @@ def test_the_help_of_every_command_has_an_example() -> None:
         text = make_parser(name).format_help()
         assert f"holdfast {name}" in text and "examples:" in text
         assert name in all_commands()
+
+
+def test_the_help_of_every_command_describes_every_argument() -> None:
+    for name in COMMANDS:
+        for action in vars(make_parser(name))["_actions"]:
+            # The actions of a command with subcommands are described one by one.
+            assert action.help or action.nargs == argparse.PARSER, (name, action.dest)
 
 
 def test_the_current_folder_selects_the_bank_of_its_project(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_a_record_can_be_forgotten_restored_and_undone(home: Path) -> None:
     assert read_json(home, "recall", "yawl", "--bank", "all")["hits"] == []
     output = holdfast(home, "show", id)
     assert output.returncode == 2 and "was forgotten on" in output.stderr
-    assert "is back" in run_ok(home, "restore", id)
+    assert f"Restored {id}" in run_ok(home, "restore", id)
     assert exchange(home, "yawl") == id
     undone = read_json(home, "undo", "--yes")["undone"]
     assert [entry["action"] for entry in undone] == ["restore"]
@@ -85,7 +85,7 @@ def test_a_correction_shows_in_recall_ask_and_show(home: Path) -> None:
     assert "yawl blue" in shown["superseded"]
     assert [entry["action"] for entry in shown["history"]] == ["correct"]
     page = run_ok(home, "show", id)
-    assert "superseded: " in page and "decided:" in page and "correct: The yawl is green." in page
+    assert "superseded: " in page and "decisions:" in page and "correct: The yawl is green." in page
 
 
 def test_memories_can_be_added_and_merged(home: Path) -> None:

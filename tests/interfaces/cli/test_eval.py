@@ -179,7 +179,7 @@ def test_a_usage_error_is_reported_before_anything_runs(
         (["eval", str(folder), "--bank", "boats"], "name their banks"),
         (["eval", str(folder), "--keep", str(mine)], "not the home of an evaluation"),
         (["eval", str(folder), "--keep", str(notes)], "cannot be used"),
-        (["eval", str(folder), "--out", str(notes)], "is no file of ranks"),
+        (["eval", str(folder), "--out", str(notes)], "is not a file of ranks"),
         (["eval", str(folder), "--out", str(tmp_path)], "cannot be written"),
         (["eval", "--own", "--bank", "nowhere"], "There is no bank 'nowhere'"),
     ):
@@ -213,7 +213,7 @@ def test_own_history_is_evaluated_and_only_read(tmp_path: Path) -> None:
 def test_a_history_that_is_too_short_is_reported_with_what_is_needed(tmp_path: Path) -> None:
     home = tmp_path / "none"
     done = holdfast(home, "eval", "--own")
-    assert done.returncode == 0 and "too little history: 0 sessions" in done.stdout
+    assert done.returncode == 0 and "too short to measure: 0 sessions" in done.stdout
     assert not home.exists()
     found = read_json(home, "eval", "--own")
     assert found["counts"]["questions"] == 0 and "holdfast ingest" in found["advice"]

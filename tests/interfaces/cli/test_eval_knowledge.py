@@ -174,7 +174,7 @@ def test_what_cannot_be_used_is_refused_before_anything_is_read(
         ([str(bad)], "labels.jsonl, line 1: there is no kind 'idea'"),
         ([str(folder), "--limit-questions", "3"], "has no questions"),
         ([str(folder), "--set", "weights.words=0.3"], "has no questions"),
-        ([str(folder), "--out", str(notes)], "is no file of what was distilled"),
+        ([str(folder), "--out", str(notes)], "is not a file of what was distilled"),
         ([str(folder), "--out", str(labels)], "is part of the set"),
         ([str(folder), "--out", str(tmp_path)], "cannot be written"),
     ):

@@ -36,12 +36,12 @@ def test_facts_can_be_listed_shown_and_queried_as_of_a_day(
         session_saying("2026-09-20", 2, family.amendment),
     ).close()
     output = run(capsys, "facts")
-    assert "pnpm" in output and "with npm in" not in output and "1 fact in proj." in output
+    assert "pnpm" in output and "with npm in" not in output and "1 fact in bank proj." in output
     whole: dict[str, Any] = json.loads(run(capsys, "facts", "--all", "--json"))
     new, old = whole["facts"]
     assert old["status"] == "superseded" and old["superseded_by"] == new["uri"]
     shown = run(capsys, "show", old["uri"])
-    assert "its life:" in shown and "superseded, because of holdfast://turn/" in shown
+    assert "history:" in shown and "superseded, because of holdfast://turn/" in shown
     then = json.loads(run(capsys, "show", old["uri"], "--as-of", "2026-09-10", "--json"))
     assert then["record"]["status"] == "observed" and len(then["life"]) == 1
     answer = run(capsys, "ask", "how do we install packages", "--as-of", "2026-09-10")
@@ -56,13 +56,13 @@ def test_a_disputed_fact_is_decided_and_the_decision_undone(
     open_with_violations(home).close()
     listed = json.loads(run(capsys, "review", "--json"))["reviews"]
     assert len(listed) == 1 and len(listed[0]["evidence"]) == 5
-    assert "5 deeds went against it" in run(capsys, "review", "list")
+    assert "5 actions contradict it" in run(capsys, "review", "list")
     assert "Also 1 question on facts" in run(capsys, "promote", "candidates")
     assert "Retired." in run(capsys, "review", "retire", listed[0]["id"][:8], "--yes")
-    assert "0 facts in proj." in run(capsys, "facts")
+    assert "0 facts in bank proj." in run(capsys, "facts")
     assert main(["review", "keep", listed[0]["id"], "--yes"]) == 2
     run(capsys, "undo", "--yes")
-    assert "1 fact in proj." in run(capsys, "facts")
+    assert "1 fact in bank proj." in run(capsys, "facts")
     assert main(["review", "keep", "nothing", "--yes"]) == 2
 
 
@@ -82,8 +82,14 @@ def test_a_rule_that_three_sessions_state_is_one_fact_with_three_sources(
     assert sources == {said[0]: 3, said[3]: 1}
     seen = {one["what"]: one["seen"] for one in whole["statements"]}
     assert seen == {said[2]: 3, said[3]: 1}
+    counted = run(capsys, "facts")
+    assert "Memories from sessions: rule 2. `holdfast facts --kind rule` lists those." in counted
     listed = run(capsys, "facts", "--kind", "rule")
-    assert "rule · verified" in listed and "· 3 for ·" in listed and "in 3 sessions" in listed
+    assert (
+        "rule · verified" in listed
+        and "· 3 records for it ·" in listed
+        and "in 3 sessions" in listed
+    )
 
 
 def test_a_task_that_a_later_session_did_is_not_open_any_more(

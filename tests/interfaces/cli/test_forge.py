@@ -67,7 +67,7 @@ def test_an_error_of_a_forge_prints_one_sentence_with_a_remedy(
     assert failed.returncode == 1 and "401: Bad credentials" in failed.stderr
     assert "→ Give a token" in failed.stderr and "Traceback" not in failed.stderr
     lost = run(tmp_path, forge, "forge")
-    assert lost.returncode == 2 and "no repository with a remote" in lost.stderr
+    assert lost.returncode == 2 and "not a git repository with a remote" in lost.stderr
     forge.faults[REPO] = [Fault(403, (("Retry-After", "999"),))]
     stopped = run(tmp_path, forge, "forge", "acme/shop", "--bank", "shop")
     assert stopped.returncode == 1 and "stopped: The forge at" in stopped.stderr

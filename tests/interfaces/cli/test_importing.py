@@ -26,7 +26,7 @@ def test_an_import_can_be_counted_made_listed_and_undone(run: Run, tmp_path: Pat
     (tmp_path / ".claude-mem").mkdir()
     claude_mem(tmp_path / ".claude-mem" / "claude-mem.db")
     status, output = run("import", "claude-mem", "--dry-run")
-    assert status == 0 and "1 observation, 1 prompt, 1 summary" in output and "dry run" in output
+    assert status == 0 and "observation 1, prompt 1, summary 1" in output and "dry run" in output
     assert run("import", "list")[1] == "Nothing was imported yet.\n"
     status, output = run("import", "claude-mem", "--json")
     made = json.loads(output)
@@ -61,7 +61,7 @@ def test_a_memory_can_be_exported_and_imported(
 ) -> None:
     run("import", "claude-mem", str(claude_mem(tmp_path / "c.db")))
     status, output = run("export", "out.jsonl")
-    assert status == 0 and "4 imported" in output
+    assert status == 0 and "imported_record 4" in output
     assert json.loads(run("export", "b.jsonl", "--bank", "ketch", "--json")[1])["counts"] == {
         "bank": 1, "bank_alias": 1, "curation": 1, "import_batch": 1, "imported_record": 1,
     }  # fmt: skip
@@ -71,9 +71,9 @@ def test_a_memory_can_be_exported_and_imported(
     assert not schema.is_valid({"type": "sent", "bank": "b", "id": "i", "more": 1})
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "other"))
     status, output = run("import", "holdfast", "out.jsonl", "--dry-run")
-    assert status == 0 and "4 imported" in output and "dry run" in output
+    assert status == 0 and "imported_record 4" in output and "dry run" in output
     status, output = run("import", "holdfast", "out.jsonl")
-    assert status == 0 and "4 imported" in output
+    assert status == 0 and "imported_record 4" in output
     assert "from claude-mem://observation/1" in run("recall", "cloth of sails", "--bank", "yawl")[1]
     status, output = run("import", "holdfast", "out.jsonl")
     assert "new: nothing" in output and "Backup of the memory before" in output

@@ -38,7 +38,7 @@ def test_opinions_can_be_listed_shown_and_forgotten(run: Run) -> None:
     status, text = run("opinions")
     assert status == 0 and "CI is flaky" in text and "2 for" in text
     status, text = run("show", output["uri"])
-    assert "confidence: " in text and "believed:" in text and "made of 2" in text
+    assert "confidence: " in text and "confidence over time:" in text and "made of 2" in text
     assert read(run, "show", output["uri"])["beliefs"][0]["note"] == "formed"
     (change,) = read(run, "opinions", "--changes")["changes"]
     assert (change["note"], change["before"], change["what"]) == ("formed", None, "CI is flaky")

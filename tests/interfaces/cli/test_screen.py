@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 
 import pytest
@@ -58,3 +59,21 @@ def test_a_text_in_a_style_keeps_its_marks(monkeypatch: pytest.MonkeyPatch) -> N
     screen = Screen(stream := Terminal())
     screen.wrap(screen.paint("see `a_b` here", "dim"))
     assert _STYLE.sub("", stream.getvalue()) == "see `a_b` here\n"
+
+
+def test_a_terminal_that_does_not_know_its_width_has_the_default(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sizes = {3: os.terminal_size((0, 0)), 4: os.terminal_size((60, 20))}
+    monkeypatch.setattr(os, "get_terminal_size", sizes.__getitem__)
+
+    class Numbered(Terminal):
+        def __init__(self, number: int) -> None:
+            super().__init__()
+            self.number = number
+
+        def fileno(self) -> int:
+            return self.number
+
+    assert Screen(Numbered(3)).width == Screen(io.StringIO()).width > 40
+    assert Screen(Numbered(4)).width == 60

@@ -77,7 +77,7 @@ def test_timeline_says_what_it_leaves_out(home: Path) -> None:
     undated = holdfast(home, "timeline", "--bank", "boats").stdout
     assert "2 records without a time left out" in undated and "No records of these kinds" in undated
     nothing = holdfast(home, "timeline", "--query", "zymurgy", "--bank", "proj").stdout
-    assert "No results for 'zymurgy' in proj." in nothing and "--bank all" in nothing
+    assert "No results for 'zymurgy' in bank proj." in nothing and "--bank all" in nothing
 
 
 def test_find_prints_the_documented_json(home: Path) -> None:
@@ -95,7 +95,7 @@ def test_find_prints_the_documented_json(home: Path) -> None:
 def test_find_lists_the_latest_work_first(home: Path) -> None:
     shown = holdfast(home, "find", "--file", "importer.py", "--bank", "proj").stdout
     assert shown.index("Import the rows") < shown.index("bugfix     The nightly import")
-    assert "changed src/importer.py" in shown and "2 records of bank proj" in shown
+    assert "changed src/importer.py" in shown and "2 records in bank proj" in shown
     folder = holdfast(home, "find", "--file", "docs/", "--bank", "all", "--limit", "1").stdout
     assert "docs/tides.md" in folder and " · other" in folder
     more = holdfast(home, "find", "--since", "2026-01", "--bank", "all", "--limit", "1").stdout
@@ -105,7 +105,7 @@ def test_find_lists_the_latest_work_first(home: Path) -> None:
 def test_an_empty_result_of_find_suggests_what_to_try(home: Path) -> None:
     done = holdfast(home, "find", "--file", "nope/x.py", "--type", "bugfix", "--bank", "proj")
     said = " ".join(done.stdout.split())
-    assert done.returncode == 0 and "Nothing in proj matches these filters." in said
+    assert done.returncode == 0 and "Nothing in bank proj matches these filters." in said
     for advice in ("the name alone (x.py)", "fewer filters", "--bank all", "holdfast recall"):
         assert advice in said
     lost = holdfast(home, "find", "--type", "bugfix", cwd=home).stdout
@@ -115,7 +115,7 @@ def test_an_empty_result_of_find_suggests_what_to_try(home: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["find"], "Give at least one of file"),
+        (["find"], "At least one filter is needed"),
         (["find", "--type", "poem"], "cannot be 'poem'"),
         (["find", "--since", "soon"], "'soon' is not a date"),
         (["timeline", "2026-02-30"], "'2026-02-30' is not a date"),

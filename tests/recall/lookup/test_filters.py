@@ -141,7 +141,7 @@ def test_a_path_filter_matches_whole_path_parts() -> None:
 
 def test_a_search_without_any_filter_is_an_error() -> None:
     for given in ("", "  "):
-        with pytest.raises(InputError, match="nothing to find by"):
+        with pytest.raises(InputError, match="At least one filter is needed"):
             make_filter(file=given)
     with pytest.raises(InputError, match="is not a date"):
         make_filter(since="yesterday")

@@ -348,7 +348,7 @@ def test_the_token_is_not_sent_to_a_host_that_a_remote_names(shop: Shop) -> None
         shop.memory.ingestion.read_forge("acme/shop")
     assert shop.memory.ingestion.read_forge("acme/shop", "another").repo == "127.0.0.1/acme/shop"
     shop.git("remote", "remove", "origin")
-    with pytest.raises(InputError, match="no repository with a remote"):
+    with pytest.raises(InputError, match="not a git repository with a remote"):
         shop.read()
 
 

@@ -65,6 +65,11 @@ def relative_to_project(banks: Banks, path: str) -> str:
     return path.removeprefix(root.rstrip("/") + "/")
 
 
+def describe_bank(name: str) -> str:
+    """The name of a bank, or "all", in the words of a sentence."""
+    return "all banks" if name == ALL_BANKS else f"bank {name}"
+
+
 def resolve_bank(reader: Reader, banks: Banks, name: str = "") -> str | None:
     """The id of the bank with this name, or of the working directory's project. None means all
     banks, "" a project that has no bank yet."""
@@ -86,14 +91,13 @@ def missing_bank_hint(reader: Reader) -> str:
     if len(names) == 1:
         name = f'"{names[0]}"' if " " in names[0] else names[0]
         return (
-            f"This folder has no memory yet. There is one of {names[0]}: "
-            f"`holdfast ask QUESTION --bank {name}` asks it."
+            f"This folder has no memory yet. Add `--bank {name}` to use the memory of {names[0]}."
         )
     return (
         f"This folder has no memory yet. There are {len(names):,} banks: "
         f"{', '.join(names[:_MAX_LISTED_BANKS])}"
-        f"{' …' if len(names) > _MAX_LISTED_BANKS else ''}. `holdfast ask QUESTION --bank NAME` "
-        "asks one of them, `--bank all` every one."
+        f"{' …' if len(names) > _MAX_LISTED_BANKS else ''}. Add `--bank NAME` to use one of them, "
+        "or `--bank all` for every one."
     )
 
 

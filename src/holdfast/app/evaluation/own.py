@@ -170,10 +170,11 @@ def chance_of_hit(count: int, gold: int, among: int) -> float:
 def too_little_history(history: History) -> str:
     """The message for a history that gives no question: what it lacks."""
     return (
-        f"There is too little history: {history.sessions:,} sessions, {history.openings:,} of them "
-        "opened by a typed request, gave no question. It takes more than "
-        f"{RULES.min_earlier_sessions} sessions in one bank, and later ones that change "
-        "files which few of the earlier ones have changed. `holdfast ingest` reads your sessions."
+        f"The history is too short to measure: {history.sessions:,} sessions, {history.openings:,} "
+        "of them opened by a typed request, give no question. A question needs a session that "
+        "changes files which only a few of the earlier sessions changed, and more than "
+        f"{RULES.min_earlier_sessions} earlier sessions in its bank. `holdfast ingest` reads your "
+        "sessions."
     )
 
 

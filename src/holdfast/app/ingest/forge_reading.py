@@ -106,8 +106,8 @@ def _repository_name(folder: str, host: str) -> str:
             return remote.removeprefix(f"{host}/")
     if not remotes:
         raise InputError(
-            "This folder is no repository with a remote.",
-            "Go into one, or name a repository: holdfast forge OWNER/NAME --bank NAME.",
+            "The current folder is not a git repository with a remote.",
+            "Go to one, or name a repository: holdfast forge OWNER/NAME --bank NAME.",
         )
     raise InputError(
         f"The remote of this repository ({remotes[0]}) is not on {host}.",

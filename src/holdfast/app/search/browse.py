@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from holdfast.app.core.context import ALL_BANKS, Context, relative_to_project
+from holdfast.app.core.context import ALL_BANKS, Context, describe_bank, relative_to_project
 from holdfast.app.search.recall import Search
 from holdfast.errors import InputError, NotFoundError, require_words
 from holdfast.model.graph import Entity
@@ -60,9 +60,9 @@ class Browse:
         elif query:
             at = self._best_hit(query, bank, kinds)
             if at is None:
-                where = context.bank_name(id) if id is not None else "any bank"
-                note = f"No results for {query!r} in {where}."
-                return Timeline(context.bank_name(id), "", (), 0, query, (note,))
+                name = context.bank_name(id)
+                note = f"No results for {query!r} in {describe_bank(name)}."
+                return Timeline(name, "", (), 0, query, (note,))
         if bank is None and at is not None and not isinstance(at, TimelinePosition):
             id = at.bank
         found = timeline(context.store, id, at, kinds, before, after)

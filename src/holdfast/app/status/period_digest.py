@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from holdfast.app.core.context import describe_bank
 from holdfast.app.memory import Holdfast
 from holdfast.brief.known_statements import open_tasks
 from holdfast.language import truncate
 from holdfast.learn.bank_merge_log import is_bank_merge
 from holdfast.learn.decision_state import RETENTION_AUTHOR
-from holdfast.model.curation import Action, in_effect
+from holdfast.model.curation import Action, in_effect, not_restored
 from holdfast.model.knowledge import Claim, ClaimKind, Fact, Memory
 from holdfast.model.ledgers.injections import InjectionUse
 from holdfast.model.records import Digest, Session
@@ -269,7 +270,7 @@ def _opinions(period: BankPeriod) -> Iterator[Item]:
 def _corrected(period: BankPeriod) -> Iterator[Item]:
     ended = period.ended
     words = {Action.CORRECT: "corrected", Action.FORGET: "forgotten", Action.MERGE: "merged"}
-    for one in in_effect(period.memory.reader.curation.log(period.bank)):
+    for one in not_restored(in_effect(period.memory.reader.curation.log(period.bank))):
         about_record = not is_bank_merge(one) and one.who != RETENTION_AUTHOR
         if one.action in words and period.has(one.time) and about_record:
             word = words[one.action]
@@ -350,7 +351,7 @@ _MARKS = regex(r"([\\`*_~\[\]<>]|&(?=#?\w+;)|(?<!\S)#(?=#*$))")
 def as_markdown(digest: PeriodDigest) -> str:
     """The digest as Markdown. Text from memory is escaped, so that it cannot become markup."""
     period = f"{digest.since[:10]} to {digest.until[:10]}"
-    lines = [f"# {period}, bank {_escape(digest.bank)}", ""]
+    lines = [f"# {period}, {_escape(describe_bank(digest.bank))}", ""]
     for section in digest.sections:
         lines += [f"## {TITLES[section.name]}", ""]
         lines += [_line(item) for item in section.items] or [EMPTY_TEXT[section.name]]

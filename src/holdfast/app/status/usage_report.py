@@ -16,7 +16,7 @@ from holdfast.app.core.context import utc_now
 from holdfast.app.memory import Holdfast
 from holdfast.app.status.failures import Failure, recent_failures
 from holdfast.learn.decision_state import RETENTION_AUTHOR
-from holdfast.model.curation import Action, in_effect
+from holdfast.model.curation import Action, in_effect, not_restored
 from holdfast.model.ledgers.injections import Injection, InjectionUse
 from holdfast.model.to_json import to_jsonable
 from holdfast.recall.core.plan import RecallPlan
@@ -178,7 +178,7 @@ def _corrections(memory: Holdfast, id: str | None, since: str) -> Corrections:
     log = [
         one
         for bank in banks
-        for one in in_effect(reader.curation.log(bank))
+        for one in not_restored(in_effect(reader.curation.log(bank)))
         if one.time >= since and one.who != RETENTION_AUTHOR
     ]
     refused = [one for bank in banks for one in reader.rules.refusals(bank) if one.time >= since]

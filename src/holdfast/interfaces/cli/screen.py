@@ -126,6 +126,8 @@ def _width(stream: TextIO) -> int:
         columns = os.get_terminal_size(stream.fileno()).columns
     except (OSError, ValueError):
         return _DEFAULT_WIDTH
+    if not columns:  # a terminal that does not know its size, as under `script` or in a container
+        return _DEFAULT_WIDTH
     return max(_MIN_WIDTH, min(columns, _MAX_WIDTH))
 
 

@@ -57,8 +57,8 @@ def make_filter(
     given = RecordFilter(file.strip(), concept.strip(), type, since.strip(), until.strip())
     if not any(given):
         raise InputError(
-            "There is nothing to find by.",
-            "Give at least one of file, concept, type, since and until.",
+            "At least one filter is needed.",
+            "Filter by file, concept, type, since or until.",
         )
     return given._replace(
         since=read_iso_span(given.since).first if given.since else "",

@@ -170,8 +170,7 @@ def find_record(
         _raise_if_hidden(reader, bank, named)
         raise NotFoundError(
             f"There is no record {text}.",
-            "Names come from `holdfast recall` and `holdfast ask`; `holdfast show ID --bank all` "
-            "looks in every bank.",
+            "`holdfast recall` and `holdfast ask` print the URIs of records.",
         )
     if len(found) > 1 and (here := home_bank()):
         found = [record for record in found if record.bank == here] or found

@@ -366,7 +366,7 @@ def _open_review(bank: str, draft: FactDraft, since: str) -> Review | None:
     elif len(violations) >= _REVIEW.violations:
         kind, reasons = "contradiction", violations
         opened = violations[_REVIEW.violations - 1].time
-        reason = f"{len(violations)} deeds went against it"
+        reason = f"{len(violations)} actions contradict it"
     else:
         return None
     id = content_id("review", draft.id, kind, since)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.framed_text import defang, one_line
 from holdfast.interfaces.cli.screen import Screen, day
-from holdfast.language import truncate
+from holdfast.language import collapse_spaces, truncate
 from holdfast.model.query import Answer, Citation
 from holdfast.model.trust import Trust
 
@@ -18,8 +18,9 @@ def print_answer(screen: Screen, answer: Answer) -> None:
         screen.item(screen.paint(line, "bold"))
     if answer.citations:
         screen.line()
+    quoted = collapse_spaces(answer.answer)
     for citation in answer.citations:
-        _print_citation(screen, citation)
+        _print_citation(screen, citation, quoted)
     if not answer.abstained:
         screen.title(f"confidence: {answer.confidence.value}")
     for caveat in answer.caveats:
@@ -30,7 +31,8 @@ def print_answer(screen: Screen, answer: Answer) -> None:
         screen.line(f"by {cost.model}: {cost.tokens:,} tokens, {money}", "dim")
 
 
-def _print_citation(screen: Screen, citation: Citation) -> None:
+def _print_citation(screen: Screen, citation: Citation, quoted: str) -> None:
+    """Its source, and its text unless the answer quotes all of it."""
     marks = [" · external"] if citation.trust is Trust.EXTERNAL else []
     marks += [f" · shared {one_line(citation.shared)}"] if citation.shared else []
     origin = [
@@ -43,7 +45,8 @@ def _print_citation(screen: Screen, citation: Citation) -> None:
     screen.line(f"{head}  {screen.paint(citation.uri, 'cyan')}")
     if citation.ended:
         screen.wrap(f"no longer valid: {citation.ended}", "      ")
-    screen.wrap(screen.paint(defang(citation.excerpt, bool(marks)), "dim"), "      ")
+    if marks or collapse_spaces(citation.excerpt) not in quoted:
+        screen.wrap(screen.paint(defang(citation.excerpt, bool(marks)), "dim"), "      ")
 
 
 def step_line(stage: str, round: int, text: str) -> str:

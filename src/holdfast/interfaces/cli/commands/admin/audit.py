@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from holdfast.app.core.context import describe_bank
 from holdfast.app.memory import open_memory
 from holdfast.app.search.audit import AuditReport, StaleRecord, audit
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.output.records import print_record_head
 from holdfast.interfaces.cli.parser import Arguments, Parser
-from holdfast.interfaces.cli.screen import Screen, day, number
+from holdfast.interfaces.cli.screen import Screen, day
 from holdfast.language import truncate
 
 HELP = """\
@@ -74,16 +75,20 @@ def _print(screen: Screen, one: StaleRecord) -> None:
 def _print_summary(screen: Screen, found: AuditReport, shown: int, bank: str) -> None:
     if not found.histories:
         screen.wrap(
-            f"Bank {bank} has no git history, so code cannot be checked: "
-            "`holdfast ingest REPOSITORY` reads one."
+            f"No git history was read into {describe_bank(bank)}, so the memory cannot be compared "
+            "with the code: `holdfast ingest REPOSITORY` reads one."
         )
         return
     if not (found.stale or found.fresh or found.unknown or found.about_no_file):
-        screen.wrap(f"Bank {bank} has no facts, memories, decisions or rules to check.")
+        screen.wrap(
+            f"There are no facts, memories, decisions or rules to check in {describe_bank(bank)}."
+        )
         return
-    more = f", {len(found.stale) - shown:,} of them not shown" if len(found.stale) > shown else ""
+    hidden = len(found.stale) - shown
+    more = f" ({hidden:,} of them not shown)" if hidden > 0 else ""
     screen.wrap(
-        f"{number(len(found.stale), 'record')} in {bank} are about code that changed since"
-        f"{more}; {found.fresh:,} about unchanged code. {found.unknown:,} about files without a "
-        f"known history and {found.about_no_file:,} about no file cannot be checked."
+        f"Of the records in {describe_bank(bank)}, {len(found.stale):,} are about code that "
+        f"changed since{more}, and {found.fresh:,} about unchanged code. Not checked: "
+        f"{found.unknown:,} about files without a known history, {found.about_no_file:,} about no "
+        "file."
     )

@@ -71,7 +71,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
         raise InputError(
             f"`holdfast bank {arguments.action}` takes "
             f"{number(_NAMED.get(arguments.action, 0), 'bank')}.",
-            "`holdfast bank list` names them; see --help.",
+            "`holdfast bank list` lists them; see --help.",
         )
     with open_memory(create=False) as memory:
         if arguments.action in _NAMED:

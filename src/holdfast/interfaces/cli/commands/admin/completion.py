@@ -39,7 +39,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
         return
     shell = arguments.shell or Path(os.environ.get("SHELL", "")).name
     if shell not in SHELLS:
-        raise InputError("It is not known which shell you use.", f"Name one: {', '.join(SHELLS)}.")
+        raise InputError("Your shell was not recognised.", f"Name one: {', '.join(SHELLS)}.")
     from holdfast.interfaces.cli.completion.arguments import all_arguments
 
     sys.stdout.write(import_module(_SCRIPTS_PACKAGE + shell).script(all_arguments()))

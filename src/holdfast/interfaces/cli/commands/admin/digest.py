@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.app.core.context import utc_now
+from holdfast.app.core.context import describe_bank, utc_now
 from holdfast.app.memory import open_memory
 from holdfast.app.status.period_digest import (
     EMPTY_TEXT,
@@ -67,7 +67,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
 
 
 def _print(screen: Screen, period: PeriodDigest) -> None:
-    title = f"{period.since[:10]} to {period.until[:10]}, bank {period.bank}"
+    title = f"{period.since[:10]} to {period.until[:10]}, {describe_bank(period.bank)}"
     screen.line(f"{screen.paint(title, 'bold')}: {number(period.sessions, 'session')}")
     for section in period.sections:
         screen.title(TITLES[section.name], "bold")

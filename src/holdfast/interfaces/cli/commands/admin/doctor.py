@@ -33,7 +33,7 @@ _MARKS = {Grade.OK: ("ok", "green"), Grade.WARNING: ("!", "yellow"), Grade.BROKE
 
 def configure(parser: Parser) -> None:
     parser.flag("--fix", "fix what can be fixed safely")
-    parser.flag("--yes", "with --fix: do not ask before long operations")
+    parser.flag("--yes", "with --fix: go ahead without asking")
     options.add(parser, "json")
 
 

@@ -39,15 +39,15 @@ a session was extracted.
 
 DIR holds conversations/BANK.jsonl or transcripts/BANK/*.jsonl, and one or both of
 
-  questions.jsonl   one JSON object a line with id, bank, question, gold (ids of turns),
+  questions.jsonl   one JSON object per line with id, bank, question, gold (ids of turns),
                     gold_sessions, category, abstain
   labels.jsonl      what should be known of transcripts: session (the name of the file
                     without its ending), kind, text, weight (1 to 3); or session, title
 
-The set is read into a temporary home; your memory is not touched. --out writes a line for
-each question (its ranking) or, of a set with labels only, a line for each record and each
-session. Of a set with both, the rankings go to FILE and the records beside it: to
-ranks.records.jsonl where FILE is ranks.jsonl.
+The set is read into a temporary home; your memory is not touched. --out writes one line per
+question, with its ranking. If the set has only labels, it writes one line per record and per
+session. If it has both, the records go to a second file beside it: for ranks.jsonl to
+ranks.records.jsonl.
 
 --own measures your own memory instead, without writing to it: the first request of a session
 should find the earlier sessions that changed the same files."""

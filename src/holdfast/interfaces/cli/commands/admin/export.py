@@ -71,9 +71,9 @@ def run(screen: Screen, arguments: Arguments) -> None:
         made = write_export(memory.reader, path, wanted, patterns, progress)
     if arguments.json:
         return screen.json({"path": str(made.path), "counts": made.counts, "bytes": made.bytes})
-    counts = ", ".join(f"{count:,} {name}" for name, count in made.counts.items())
+    counts = ", ".join(f"{name} {count:,}" for name, count in made.counts.items())
     screen.line(f"{made.path}: {made.bytes:,} bytes")
-    screen.wrap(counts or "nothing", "  ")
+    screen.wrap(f"records: {counts or 'none'}", "  ")
 
 
 def _wanted(memory: Holdfast, arguments: Arguments) -> ExportRequest:

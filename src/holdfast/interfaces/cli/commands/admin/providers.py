@@ -39,7 +39,13 @@ _MAX_TEXT = 600
 
 
 def configure(parser: Parser) -> None:
-    parser.add_argument("action", nargs="?", choices=["list", "test"], default="list")
+    parser.add_argument(
+        "action",
+        nargs="?",
+        choices=["list", "test"],
+        default="list",
+        help="what to do (default: list)",
+    )
     parser.add_argument(
         "name", nargs="?", metavar="NAME", default="", help="with test: which plugin"
     )

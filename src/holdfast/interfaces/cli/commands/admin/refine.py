@@ -154,7 +154,9 @@ def _print_older(screen: Screen, older: OutdatedCounts) -> None:
     if older.stages:
         screen.line(f"Outdated: {', '.join(older.stages)}.")
     if not older.any:
-        screen.line(f"Up to date: rules {RULES_VERSION}, prompts {PROMPTS}.")
+        screen.line(
+            f"Everything is up to date (rules version {RULES_VERSION}, prompts version {PROMPTS})."
+        )
 
 
 def _print_plan(screen: Screen, plan: ModelPlan) -> None:

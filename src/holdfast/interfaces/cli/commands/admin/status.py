@@ -86,11 +86,11 @@ def _print(screen: Screen, memory: Holdfast, status: MemoryStatus) -> None:
         (counts.imported, "imported", "imported"),
     )
     if known_counts := ", ".join(number(*one) for one in known if one[0]):
-        screen.line(f"  of these: {known_counts}")
+        screen.line(f"  {known_counts}")
     if counts.raw_bytes:
         share = counts.l1_bytes / counts.raw_bytes
         screen.line(
-            f"  {amount(counts.raw_bytes)} of transcripts refined to {amount(counts.l1_bytes)} "
+            f"  {amount(counts.raw_bytes)} of transcripts, condensed to {amount(counts.l1_bytes)} "
             f"({share:.1%})"
         )
     screen.line()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from holdfast.app.core.context import describe_bank
 from holdfast.app.memory import open_memory
 from holdfast.app.status.health import ago
 from holdfast.app.status.usage_report import (
@@ -68,12 +69,12 @@ def run(screen: Screen, arguments: Arguments) -> None:
 
 
 def _print(screen: Screen, worth: UsageReport, measured: bool) -> None:
-    screen.line(f"The last {number(worth.days, 'day')}, bank {worth.bank}", "bold")
+    screen.line(f"The last {number(worth.days, 'day')}, {describe_bank(worth.bank)}", "bold")
     screen.line()
     if not worth.total.injected:
         screen.wrap(
-            "Nothing was injected into a session. `holdfast setup` installs the hooks that do it; "
-            "`holdfast brief --log` lists what was injected."
+            "Nothing was injected into a session. `holdfast status` shows whether the hooks that "
+            "do it are installed."
         )
     else:
         _print_injected(screen, worth)

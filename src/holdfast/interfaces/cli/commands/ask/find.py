@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from holdfast.app.core.context import ALL_BANKS
+from holdfast.app.core.context import ALL_BANKS, describe_bank
 from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
 from holdfast.interfaces.cli import options
@@ -62,15 +62,14 @@ def run(screen: Screen, arguments: Arguments) -> None:
 
 def _print(screen: Screen, found: Found, names: Mapping[str, str], hint: str) -> None:
     if not found.findings:
-        everywhere = found.bank == ALL_BANKS
-        screen.line(f"Nothing in {'any bank' if everywhere else found.bank} matches these filters.")
-        screen.wrap(hint or _advice(found.filter, everywhere))
+        screen.line(f"Nothing in {describe_bank(found.bank)} matches these filters.")
+        screen.wrap(hint or _advice(found.filter, found.bank == ALL_BANKS))
         return
     for finding in found.findings:
         bank = names.get(finding.bank, "") if found.bank == ALL_BANKS else ""
         _print_finding(screen, finding, found.filter.file, bank)
     more = "; there are more, see --limit" if found.more else ""
-    shown = f"{number(len(found.findings), 'record')} of bank {found.bank}{more}"
+    shown = f"{number(len(found.findings), 'record')} in {describe_bank(found.bank)}{more}"
     screen.line(shown, "dim")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.app.core.agent_names import check_agent_name
-from holdfast.app.core.context import ALL_BANKS
+from holdfast.app.core.context import ALL_BANKS, describe_bank
 from holdfast.app.memory import open_memory
 from holdfast.app.search import hit_view
 from holdfast.framed_text import defang, one_line
@@ -142,13 +142,13 @@ def _print(screen: Screen, found: RecallResult, names: Mapping[str, str], explai
         if explain and below is not None:
             screen.line(f"{_INDENT}above the next by {_lead(hit, below)}", "dim")
             screen.line()
-    hits = f"{number(len(found.hits), 'hit')} in {found.bank}"
+    hits = f"{number(len(found.hits), 'hit')} in {describe_bank(found.bank)}"
     screen.line("; ".join((hits, *_retriever_notes(found, explain))), "dim")
 
 
 def _print_nothing(screen: Screen, found: RecallResult, explain: bool) -> None:
     sure = "sure " if found.misses else ""
-    screen.line(f'No {sure}results in bank "{found.bank}".')
+    screen.line(f"No {sure}results in {describe_bank(found.bank)}.")
     for miss in found.misses:
         text = one_line(truncate(miss.text, _MAX_MISS_CHARACTERS))
         screen.item(f"nearest: {text} ({miss.uri})", "  ")

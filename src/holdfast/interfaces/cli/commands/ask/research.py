@@ -65,7 +65,7 @@ def run(screen: Screen, arguments: Arguments) -> int | None:
     if arguments.action == "list":
         return _list(screen, sessions, arguments)
     if not arguments.id:
-        raise InputError("Which session?", "`holdfast research list` names them.")
+        raise InputError("Which session?", "`holdfast research list` lists them.")
     if arguments.action == "show":
         return _show(screen, arguments)
     if arguments.action == "attach":

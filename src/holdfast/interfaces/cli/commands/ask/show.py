@@ -157,7 +157,7 @@ def _print(screen: Screen, found: Trace, full: bool) -> None:
         _print_fields(screen, to_jsonable(record) | says, is_from_outside(record))
     commit_output.print_commits(screen, found.commits)
     screen.section(
-        "believed:",
+        "confidence over time:",
         (
             f"{minute(one.time)} {one.confidence:.2f} {one.note} "
             f"({one.favour} for, {one.against} against)"
@@ -193,7 +193,7 @@ def _print_history(screen: Screen, found: Trace) -> None:
         screen.line()
         screen.item(f"superseded: {truncate(found.superseded, _MAX_TEXT)}", "  ")
     if found.history:
-        screen.title("decided:")
+        screen.title("decisions:")
     for entry in found.history:
         text = f": {truncate(entry.text, _MAX_DECISION)}" if entry.text else ""
         which = f" of {entry.target}" if entry.action is Action.UNDO else ""
@@ -208,8 +208,8 @@ def _print_status_changes(screen: Screen, found: Trace) -> None:
         + (f", because of {period.because}" if period.because else "")
         for period in found.lives
     )
-    screen.section("its life:", periods)
-    for against, title in ((False, "for it:"), (True, "against it:")):
+    screen.section("history:", periods)
+    for against, title in ((False, "evidence for:"), (True, "evidence against:")):
         evidence = [b for b in found.bearings if b.against is against]
         screen.section(title, (f"{minute(b.time)} {b.how.value}: {b.uri}" for b in evidence))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 
-from holdfast.app.core.context import ALL_BANKS
+from holdfast.app.core.context import ALL_BANKS, describe_bank
 from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
 from holdfast.errors import InputError
@@ -57,7 +57,7 @@ def configure(parser: Parser) -> None:
 def run(screen: Screen, arguments: Arguments) -> None:
     a = arguments
     if a.anchor and a.query:
-        raise InputError("An anchor and a query at once.", "Give one of them.")
+        raise InputError("An anchor and --query cannot be combined.", "Give one of them.")
     with open_memory(create=False) as memory:
         try:
             timeline = memory.timeline(a.anchor, a.query, a.bank, a.kind, a.before, a.after)
@@ -101,7 +101,7 @@ def _advice(timeline: Timeline) -> str:
 def _print_events(screen: Screen, timeline: Timeline, names: Mapping[str, str]) -> None:
     """The events by day, with a mark at the anchor: at its event, or between two events."""
     around = f"around {timeline.anchor}" if timeline.anchor else "the latest"
-    screen.line(f"bank {timeline.bank}, {around}", "dim")
+    screen.line(f"{describe_bank(timeline.bank)}, {around}", "dim")
     current_day = ""
     marked = not timeline.anchor or any(event.anchor for event in timeline.events)
     for event in timeline.events:

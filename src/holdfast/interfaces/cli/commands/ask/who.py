@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.app.core.context import describe_bank
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.parser import Arguments, Parser
@@ -44,15 +45,18 @@ def run(screen: Screen, arguments: Arguments) -> None:
     for expert in found:
         _print(screen, expert)
     if not found:
-        screen.line(f"No commit in {bank or 'any bank'} is about {about!r}.")
+        problem = f"No commit in {describe_bank(bank)} is about {about!r}."
         advice = "Try other words, a path, or a folder with a slash at its end."
-        advice = advice if commits else "`holdfast ingest REPOSITORY` reads a history."
+        if not commits:
+            problem = f"No git history was read into {describe_bank(bank)}."
+            advice = "`holdfast ingest REPOSITORY` reads one."
+        screen.line(problem)
         screen.wrap(hint or advice)
 
 
 def _print(screen: Screen, expert: Expert) -> None:
     e = expert
-    share = "a program" if e.is_bot else f"{e.share:.0%} of what people know"
+    share = "a program" if e.is_bot else f"{e.share:.0%} of the work on it"
     what = number(e.commits, "commit")
     what += f", {number(e.reviews, 'review')}" if e.reviews else ""
     screen.line(screen.paint(e.name, "bold") + f"  {share}")

@@ -48,7 +48,7 @@ def _configure_correct(parser: Parser) -> None:
 def _announce_correction(screen: Screen, memory: Holdfast, arguments: Arguments) -> Change:
     text = " ".join(arguments.text)
     target = memory.curation.target(arguments.id)
-    screen.wrap(f"{target.uri} will say: {truncate(text, _MAX_ANNOUNCED_CHARACTERS)}")
+    screen.wrap(f"New text of {target.uri}: {truncate(text, _MAX_ANNOUNCED_CHARACTERS)}")
     return Change(
         lambda: memory.correct(target.uri, text), "Corrected. `holdfast undo` undoes this."
     )
@@ -62,7 +62,7 @@ def _run_restore(screen: Screen, arguments: Arguments) -> None:
     with open_memory(create=False) as memory:
         target = memory.curation.target(arguments.id)
         memory.restore(target.uri)
-    screen.line(f"{target.uri} is back.")
+    screen.line(f"Restored {target.uri}.")
 
 
 def _configure_merge(parser: Parser) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from holdfast.app.core.context import ALL_BANKS
+from holdfast.app.core.context import ALL_BANKS, describe_bank
 from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
 from holdfast.app.search.hit_view import ended_lines
@@ -74,7 +74,7 @@ def _print(
     screen: Screen, found: Sequence[Concept], bank: str, names: Mapping[str, str], hint: str
 ) -> None:
     if not found:
-        screen.line(f"No concepts in {bank} yet.")
+        screen.line(f"No concepts in {describe_bank(bank)} yet.")
         screen.wrap(hint or "They group exchanges that share files, words and names.")
         return
     for concept in found:
@@ -84,7 +84,7 @@ def _print(
         screen.line("  " + truncate(f"{count} · {day(concept.updated)}{files}", screen.width - 2))
         name = uri("concept", concept.id)
         print_reference(screen, name, "  ", bank=names.get(concept.bank, ""))
-    screen.line(f"{number(len(found), 'concept')} of bank {bank}", "dim")
+    screen.line(f"{number(len(found), 'concept')} in {describe_bank(bank)}", "dim")
 
 
 def _print_one(screen: Screen, concept: Concept, found: Trace) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
+from holdfast.app.core.context import describe_bank
 from holdfast.app.memory import open_memory
 from holdfast.app.search.browse import FACT_KINDS
 from holdfast.interfaces.cli import options
@@ -18,11 +21,12 @@ List lasting knowledge: rules that people stated, solutions of problems that too
 attempts, and how the core works. Each with its status, its confidence, the number of records
 for and against it, and when it was last confirmed. `holdfast show` opens one.
 
-With --kind, also the memories of that kind from sessions: decisions, rules, preferences,
-lessons, facts, outcomes and open tasks, the latest first."""
+With --kind, also the memories of that kind from sessions, the latest first: decisions, rules,
+preferences, lessons, facts, outcomes and open tasks (todo). Without it they are only counted."""
 
 EXAMPLES = """\
   holdfast facts
+  holdfast facts --kind decision
   holdfast facts --kind rule --all
   holdfast facts --kind lesson
   holdfast facts --json"""
@@ -51,6 +55,9 @@ def run(screen: Screen, arguments: Arguments) -> None:
         kind = arguments.kind if arguments.kind in set(Kind) else ""
         said = memory.browse.statements(arguments.bank, kind, arguments.limit) if kind else []
         dropped = memory.reader.facts.dropped_claims(id)
+        counts = Counter[str]()
+        for bank in memory.context.bank_ids(arguments.bank):
+            counts.update(memory.reader.memories.counts_by_kind(bank))
         name = memory.context.bank_name(id)
         hint = memory.context.missing_bank_hint(id)
     if arguments.json:
@@ -63,11 +70,20 @@ def run(screen: Screen, arguments: Arguments) -> None:
         _print(screen, fact)
     for one in said:
         _print_statement(screen, one)
-    counted = f"{number(len(found), 'fact')} in {name}"
-    counted += f", {number(len(said), 'statement')} of sessions" if said else ""
+    counted = f"{number(len(found), 'fact')} in {describe_bank(name)}"
+    counted += f", {number(len(said), 'memory', 'memories')} from sessions" if said else ""
     screen.line(f"{counted}.", "dim")
-    if not found and not said:
+    if counts and not arguments.kind:
+        screen.wrap(_describe_memories(counts))
+    elif not found and not said:
         screen.wrap(hint or _NONE_YET)
+
+
+def _describe_memories(counts: Counter[str]) -> str:
+    """How many memories of each kind `--kind` would list."""
+    listed = ", ".join(f"{kind} {counts[kind]:,}" for kind in Kind if counts[kind])
+    most = counts.most_common(1)[0][0]
+    return f"Memories from sessions: {listed}. `holdfast facts --kind {most}` lists those."
 
 
 def _print_statement(screen: Screen, one: Memory) -> None:
@@ -80,8 +96,8 @@ def _print_statement(screen: Screen, one: Memory) -> None:
 
 def _print(screen: Screen, fact: Fact) -> None:
     kind = fact.kind.value.replace("_", " ")
-    head = f"{kind} · {fact.status.value} · {fact.confidence:.2f}"
-    head += f" · {len(fact.evidence)} for"
+    head = f"{kind} · {fact.status.value} · confidence {fact.confidence:.2f}"
+    head += f" · {number(len(fact.evidence), 'record')} for it"
     head += f", {len(fact.against)} against" if fact.against else ""
     head += f" · last confirmed {day(fact.last_validated)}"
     print_record_head(screen, head, uri("fact", fact.id))

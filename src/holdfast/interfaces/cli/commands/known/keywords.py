@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from holdfast.app.core.context import describe_bank
 from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
 from holdfast.interfaces.cli import options
@@ -52,7 +53,7 @@ def _print_leads(
     if json:
         return screen.json(json_shapes.keyword_hits_json(found, bank, names))
     if not found.leads:
-        screen.line(f"No keyword {found.words!r} in {bank}.")
+        screen.line(f"No keyword {found.words!r} in {describe_bank(bank)}.")
         screen.wrap(hint or f"`holdfast recall {found.words}` searches all that was said.")
         return
     kind = ""
@@ -70,7 +71,7 @@ def _print_list(
     if json:
         return screen.json({"bank": bank, "keywords": listed})
     if not listed:
-        screen.line(f"No keywords in {bank} yet.")
+        screen.line(f"No keywords in {describe_bank(bank)} yet.")
         screen.wrap(hint or "`holdfast ingest` reads your sessions.")
         return
     for keyword in listed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.app.core.context import describe_bank
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.parser import Arguments, Parser
@@ -50,7 +51,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
         listed = [{"uri": uri("memory", o.id), **to_jsonable(o)} for o in opinions]
         return screen.json({"bank": name, "opinions": listed})
     if not opinions:
-        screen.line(f"No opinions in {name} yet.")
+        screen.line(f"No opinions in {describe_bank(name)} yet.")
         screen.wrap(
             hint or "They form from judgements that people state, and by `holdfast reflect`."
         )

@@ -11,8 +11,8 @@ from holdfast.interfaces.cli.screen import Screen
 
 HELP = """\
 Add a rule to .claude/rules/DOMAIN.md of the project, or of the user. The diff is shown first;
-the rest of the file does not change. A rule that a rule file already has, in other words
-too, is not added."""
+the rest of the file does not change. A rule that a rule file already states, even in
+other words, is not added."""
 
 EXAMPLES = """\
   holdfast learn testing "Use the fixtures in tests/conftest.py; never mock the store."

@@ -35,7 +35,7 @@ _FORMATS = {
     "mem0": "memories as its API lists them (JSON), or an export of its plugin",
     "hindsight": "an archive of a bank (ZIP), or memories as its API lists them (JSON)",
     "holdfast": "a file written by `holdfast export`, restored exactly",
-    "conversation": "one JSON object a line: session, id, time, speaker, text; needs --bank",
+    "conversation": "one JSON object per line: session, id, time, speaker, text; needs --bank",
 }
 HELP = _HELP.format(formats="\n".join(f"  {name:<14} {about}" for name, about in _FORMATS.items()))
 
@@ -114,7 +114,7 @@ def _print(screen: Screen, result: ImportResult, dry_run: bool) -> None:
 
 
 def _counted(counts: Counter[str]) -> str:
-    return ", ".join(f"{n:,} {name}" for name, n in sorted(counts.items()) if n)
+    return ", ".join(f"{name} {n:,}" for name, n in sorted(counts.items()) if n)
 
 
 def _result_json(result: ImportResult) -> dict[str, object]:
@@ -162,7 +162,9 @@ def _holdfast(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
     if arguments.json:
         return screen.json(done)
     if arguments.dry_run:
-        screen.wrap(f"The file is complete: {_counted(Counter(done.header.counts)) or 'nothing'}")
+        screen.wrap(
+            f"The file is complete. Records: {_counted(Counter(done.header.counts)) or 'nothing'}"
+        )
         screen.line("Nothing was imported: this was a dry run.")
         return
     screen.wrap(f"new: {_counted(Counter(done.added)) or 'nothing'}")

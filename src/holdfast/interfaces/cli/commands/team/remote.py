@@ -49,8 +49,16 @@ _NO_SERVER = "No server is configured: holdfast remote add URL"
 
 def configure(parser: Parser) -> None:
     actions = ["list", "add", "test", "push", "remove"]
-    parser.add_argument("action", nargs="?", choices=actions, default="list")
-    parser.add_argument("name_or_url", nargs="?", metavar="NAME|URL", default="")
+    parser.add_argument(
+        "action", nargs="?", choices=actions, default="list", help="what to do (default: list)"
+    )
+    parser.add_argument(
+        "name_or_url",
+        nargs="?",
+        metavar="NAME|URL",
+        default="",
+        help="with add: the URL; otherwise the name of a server",
+    )
     parser.option("--name", "NAME", "with add: a name for the server")
     parser.repeated(
         "--bank",
@@ -119,7 +127,9 @@ def _banks(memory: Holdfast, given: Sequence[str]) -> list[tuple[str, str]]:
     if not given:
         id = memory.context.bank_id()
         if id is None:
-            raise InputError("The settings mean all banks.", "Say which one: --bank LOCAL=REMOTE.")
+            raise InputError(
+                "The settings select all banks.", "Say which one: --bank LOCAL=REMOTE."
+            )
         name = memory.context.bank_name(id)
         return [(name, name)]
     pairs: list[tuple[str, str]] = []

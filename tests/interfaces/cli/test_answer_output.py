@@ -1,0 +1,32 @@
+"""How an answer is printed."""
+
+from __future__ import annotations
+
+import io
+
+from holdfast.interfaces.cli.output.answer import print_answer
+from holdfast.interfaces.cli.screen import Screen
+from holdfast.model.query import Answer, Citation, Confidence, Layer
+from holdfast.model.trust import Trust
+
+SAID = "We deploy on Tuesdays, because the harbour office is closed then and nobody waits."
+
+
+def printed(*citations: Citation) -> str:
+    stream = io.StringIO()
+    answer = Answer("q", f"2 Sep 2026: {SAID} [1]", Confidence.MEDIUM, False, "rules", citations)
+    print_answer(Screen(stream), answer)
+    return " ".join(stream.getvalue().split())
+
+
+def cite(excerpt: str, trust: Trust = Trust.USER) -> Citation:
+    return Citation(1, "holdfast://turn/1", Layer.TRANSCRIPTS, excerpt, "", "2026-09-02", trust)
+
+
+def test_a_citation_repeats_no_text_that_the_answer_quotes_in_full() -> None:
+    assert printed(cite(SAID.replace(", ", ",\n"))).count("We deploy") == 1
+    assert printed(cite(f"{SAID} Except in March.")).count("We deploy") == 2
+
+
+def test_text_from_outside_stands_in_its_frame_even_if_it_is_quoted() -> None:
+    assert printed(cite(SAID, Trust.EXTERNAL)).count("We deploy") == 2
