@@ -29,7 +29,7 @@ _EMPHASIS = regex(BOLD)
 _BOLD_OR_CODE = regex(rf"`[^`\n]*`|{BOLD}")
 _LIGHT_EMPHASIS = regex(rf"(?<![\w*])\*({_EMPHASISED})\*(?![\w*])")
 _HEADING = regex(r"^\s{0,3}#{1,6}\s+(.*?)\s*#*$")
-_BULLET = regex(r"^\s*(?:[-*+•]|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?")
+LIST_MARK = regex(r"^\s*(?:[-*+•]|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?")
 _TAG = regex(r"(`[^`\n]*`)|(?<!\w)</?[a-z][a-z0-9_-]*(?:\s+[\w-]+=[^<>]*)?\s*/?>")
 # Quotation marks, brackets and the end of emphasis belong to the sentence that they close.
 _SENTENCE_END = regex(r"(?<=[.!?…])([\"')\]*_]*)\s+(?=\S)|(?<=[。！？])")
@@ -189,7 +189,7 @@ def _paragraphs(text: str) -> list[str]:
         if not stripped or _HEADING.match(line) or set(stripped) <= set("-=_*#>"):
             open_block = False
             continue
-        bullet = _BULLET.match(line)
+        bullet = LIST_MARK.match(line)
         words = collapse_spaces(line[bullet.end() :] if bullet else line)
         if open_block and not bullet:
             blocks[-1] = f"{blocks[-1]} {words}"

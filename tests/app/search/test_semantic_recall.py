@@ -347,3 +347,38 @@ def test_a_model_that_fails_during_a_query_is_tried_once(tmp_path: Path) -> None
     assert arm is not None and arm.problem == "The model does not answer."
     assert any("retry wrapper" in hit.text for hit in found.hits)
     assert embedder.asked == ["retry wrapper"]
+
+
+def test_an_answer_quotes_the_item_that_is_near_in_meaning(tmp_path: Path) -> None:
+    script = Script("88888888-0000-4000-8000-000000000002", cwd="/home/dev/harbour")
+    script.user("Sum up what was done about the buoys.")
+    script.assistant(
+        "What was done about the buoys of the harbour:\n\n"
+        "1. **Colour**: The buoys of the harbour are counted by the colour in which the crew of "
+        "the tug wrote the names of its ships on them, as it has always been done in spring.\n"
+        "2. **Light**: A bulb that needs less current replaced the bright one, so that a charge "
+        "lasts for a whole month and nobody has to row out every week to change it.\n"
+        "3. **Chain**: The harbour crew of the tug named the chain of the buoys in the book of "
+        "the harbour, where the colour of the ships is written down, too.\n"
+    )
+    script.write(tmp_path / "p")
+    question = "how does the harbour crew save power on the lamps of the buoys"
+    with Holdfast(settings_of(tmp_path), now=lambda: NOW) as memory:
+        memory.ingest(memory.ingestion.find([tmp_path / "p"]))
+        by_words = memory.ask(question, bank="harbour")
+        memory.ingestion.embed()
+        by_both = memory.ask(question, bank="harbour")
+    assert "bulb that needs less" not in by_words.answer.split("\n")[0]
+    assert "**Light**: A bulb that needs less" in by_both.answer.split("\n")[0]
+
+
+def test_texts_are_compared_only_once_a_model_is_loaded(tmp_path: Path) -> None:
+    with ingested(settings_of(tmp_path)) as memory:
+        memory.ingestion.embed()
+        assert memory.search.cosines(QUESTION, ["a mushroom risotto"]) == []
+        memory.recall(QUESTION, bank="all")
+        assert len(memory.search.cosines(QUESTION, ["a mushroom risotto"])) == 1
+        assert memory.search.cosines("was kochen wir für die Gäste", ["ein Risotto"]) == []
+        by_service = replace(memory.settings, embed_endpoint="http://localhost:1/v1")
+        memory.context.settings = by_service
+        assert memory.search.cosines(QUESTION, ["a mushroom risotto"]) == []

@@ -67,6 +67,19 @@ def test_it_finds_what_a_recall_here_finds(settings: Settings, process: SearchPr
     assert found.hits == here.hits
 
 
+@pytest.mark.model
+def test_it_compares_texts_as_a_search_here_does(
+    settings: Settings, process: SearchProcess
+) -> None:
+    with Holdfast(settings, create=False) as memory:
+        memory.ingestion.embed()
+        memory.search.recall_in_bank(None, "lighthouse", RecallPlan())
+        here = memory.search.cosines("the lamp of the lighthouse", [OURS, THEIRS])
+    process.recall(None, None, "lighthouse", RecallPlan())
+    assert process.cosines("the lamp of the lighthouse", [OURS, THEIRS]) == pytest.approx(here)
+    assert here[0] > here[1]
+
+
 def test_a_principal_sees_only_their_banks(settings: Settings, process: SearchProcess) -> None:
     ours, theirs = bank_id(settings, "ours"), bank_id(settings, "theirs")
     one = Principal("Ada", (ours,), Level.READ, "k1")

@@ -68,6 +68,14 @@ def names(found: RetrieverResult) -> list[str]:
     return [find.passage.id for find in found.passages]
 
 
+def test_texts_are_compared_with_a_query(tmp_path: Path) -> None:
+    bag = BagOfWords()
+    found = semantics(tmp_path, bag).cosines("paint the buoy", ["paint the buoy", "a lamp"])
+    assert found[0] == pytest.approx(1.0) and found[1] < 0.9
+    assert semantics(tmp_path, bag).cosines("paint the buoy", []) == []
+    assert semantics(tmp_path, None).cosines("paint the buoy", ["a lamp"]) == []
+
+
 def test_the_nearest_passages_come_first_with_their_cosines(
     store: SqliteStore, tmp_path: Path
 ) -> None:

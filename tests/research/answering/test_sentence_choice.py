@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from holdfast.language import stem
 from holdfast.model.query import LAYER_BY_KIND, Hit
 from holdfast.model.trust import Trust
 from holdfast.research.answering.quoting import MAX_SENTENCE_CHARS
-from holdfast.research.answering.sentence_choice import Part, choose_part, read_question
+from holdfast.research.answering.sentence_choice import (
+    Cosines,
+    Part,
+    choose_part,
+    read_question,
+)
 
 LONG = "The tests of the importer and of the mailer were run again after that, and all of them " * 5
 
 
-def choose(question: str, text: str, kind: str = "turn") -> Part:
+def nothing_near(texts: Sequence[str]) -> Sequence[float]:
+    return ()
+
+
+def choose(question: str, text: str, kind: str = "turn", cosines: Cosines = nothing_near) -> Part:
     hit = Hit(
         f"holdfast://{kind}/1", kind, LAYER_BY_KIND[kind], 1.0, text, "", "", "b",
         trust=Trust.ASSISTANT,
     )  # fmt: skip
     weights = {stem(word): 1.0 for word in question.lower().strip("?").split()}
-    return choose_part(hit, read_question(question, weights), by_person=False)
+    return choose_part(hit, read_question(question, weights), by_person=False, cosines=cosines)
 
 
 def test_what_follows_a_sentence_is_quoted_with_it() -> None:
@@ -87,3 +98,45 @@ def test_what_a_record_says_twice_is_quoted_once() -> None:
     text = f"Which page?\n\nPid 4: {said}\n\n{said}"
     quoted = choose("where did the number of jobs come from?", text, "exchange").quoted
     assert quoted == f"Pid 4: {said}"
+
+
+FAULTS = (
+    f"{LONG}passed.\n\n"
+    "1. **Label**: The list of ships had no entry for the ferry. Whoever took it was told of the "
+    "tug instead, which is the default of that list since the harbour was built in the north.\n"
+    "2. **Sound**: The dialog played the horn of a wrong ship, because the file with the horns was "
+    "read before the ferry was known. It is read again now whenever a ship enters the harbour.\n"
+)
+
+
+def test_meaning_decides_between_items_where_a_model_tells() -> None:
+    question = "which entry did the dialog show for a wrong ship?"
+
+    def cosines(texts: Sequence[str]) -> Sequence[float]:
+        return [0.9 if "told of the tug" in text else 0.1 for text in texts]
+
+    assert "horn of a wrong ship" in choose(question, FAULTS).sentence
+    assert "told of the tug" in choose(question, FAULTS, cosines=cosines).sentence
+
+
+def test_words_decide_between_sentences_that_are_equally_near() -> None:
+    question = "which entry did the dialog show for a wrong ship?"
+    part = choose(question, FAULTS, cosines=lambda texts: [0.5] * len(texts))
+    assert part == choose(question, FAULTS)
+
+
+def test_an_item_of_a_list_is_quoted_from_its_beginning() -> None:
+    quoted = choose("who was told of the tug, the default?", FAULTS).quoted
+    assert quoted.startswith("**Label**: The list of ships had no entry for the ferry. Whoever")
+
+
+def test_only_a_few_sentences_are_compared_by_meaning() -> None:
+    compared: list[str] = []
+
+    def cosines(texts: Sequence[str]) -> Sequence[float]:
+        compared.extend(texts)
+        return [0.0] * len(texts)
+
+    text = " ".join(f"On day {n} the tide gauge counts every wave of pier {n}." for n in range(40))
+    choose("what does the tide gauge count?", text, cosines=cosines)
+    assert 1 < len(compared) < 10

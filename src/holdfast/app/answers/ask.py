@@ -104,6 +104,8 @@ def steps(context: Context, search: Search, options: AskOptions) -> Iterator[Res
     request = AskRequest(
         id, options.question, context.now, options.layers, options.as_of, options.kinds
     )
+    if options.budget is not Budget.LOW:
+        request = request._replace(cosines=search.cosines)
     effort = EFFORTS[options.budget]
     effort = effort._replace(rounds=options.rounds or effort.rounds)
     history = _HistoryAnswer.of(context.store, request, options.limit)

@@ -7,9 +7,9 @@ The ranking itself is in `holdfast.recall`. This module imports nothing that ing
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from holdfast.app.core.context import ALL_BANKS, Context, current_folder
 from holdfast.errors import HoldfastError
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from holdfast.principal import Principal
     from holdfast.recall.lookup.trace import Trace
 
-RecallElsewhere = Callable[["Principal | None", "str | None", str, RecallPlan], RecallResult]
 _DEFAULT_PLAN = RecallPlan()
 # Results of so many recalls are cached; the cache is emptied when it is full.
 _CACHED_RECALLS = 64
@@ -61,6 +60,20 @@ def _words_suffice(found: RecallResult) -> bool:
     return any(hit.why["coverage_alone"] >= _ENOUGH_COVERAGE for hit in best)
 
 
+class SearchElsewhere(Protocol):
+    """Searches in another process."""
+
+    def recall(
+        self, principal: Principal | None, bank: str | None, query: str, plan: RecallPlan
+    ) -> RecallResult:
+        """As `Search.recall_in_bank`, in the name of a principal."""
+        ...
+
+    def cosines(self, query: str, texts: Sequence[str]) -> list[float]:
+        """As `Search.cosines`."""
+        ...
+
+
 class Search:
     """Finds records. `bank` arguments are as for `Context`."""
 
@@ -71,8 +84,8 @@ class Search:
         self._model_problem = ""
         self._remotes: RemoteSearch | None = None
         self._cache: dict[tuple[object, ...], RecallResult] = {}
-        # Recalls in another process, in the name of a principal; None where this one does.
-        self.elsewhere: RecallElsewhere | None = None
+        # Searches in another process; None where this one does.
+        self.elsewhere: SearchElsewhere | None = None
 
     def recall_with_plan(self, query: str, bank: str | None, plan: RecallPlan) -> RecallResult:
         """The records that match a query, best first, or an abstention."""
@@ -93,6 +106,15 @@ class Search:
         if plan.remotes or plan.budget is not Budget.LOW:
             found = self._search(query, bank, plan)
         return self._with_freshness(found, plan)
+
+    def cosines(self, query: str, texts: Sequence[str]) -> list[float]:
+        """How near some texts are to a query in meaning. Empty if no model has been loaded for the
+        search (loading takes longer than the search), if it does not know the language, or if it
+        is a service (which takes longer, too, and may fail)."""
+        if self.elsewhere is not None:
+            return self.elsewhere.cosines(query, texts)
+        known = None if self._context.settings.embed_endpoint else self._meaning
+        return known.cosines(query, texts) if known and known.understands(query) else []
 
     def rank(
         self, query: str, bank: str | None = None, plan: RecallPlan = _DEFAULT_PLAN
@@ -177,7 +199,7 @@ class Search:
             return cached
         external: list[Retriever] = []
         if self.elsewhere is not None:
-            found = self.elsewhere(context.settings.principal, bank, query, plan)
+            found = self.elsewhere.recall(context.settings.principal, bank, query, plan)
         else:
             external = self._external_retrievers(query, bank, plan)
             found = self._recall_here(bank, query, plan, external)

@@ -17,6 +17,7 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from multiprocessing.connection import Connection
 
 from holdfast import errors
@@ -56,6 +57,13 @@ class RecallCall(NamedTuple):
     plan: RecallPlan
 
 
+class CosinesCall(NamedTuple):
+    """A query, and the texts to compare it with."""
+
+    query: str
+    texts: tuple[str, ...]
+
+
 class RecallFailure(NamedTuple):
     """An error of a recall: the name of its class, and its words."""
 
@@ -86,7 +94,17 @@ class SearchProcess:
         self, principal: Principal | None, bank: str | None, query: str, plan: RecallPlan
     ) -> RecallResult:
         """As `Search.recall_in_bank`, in the name of the principal."""
-        call = RecallCall(principal, bank, query, plan)
+        found = self._call(RecallCall(principal, bank, query, plan))
+        assert isinstance(found, RecallResult)
+        return found
+
+    def cosines(self, query: str, texts: Sequence[str]) -> list[float]:
+        """As `Search.cosines`."""
+        found = self._call(CosinesCall(query, tuple(texts)))
+        assert isinstance(found, list)
+        return found
+
+    def _call(self, call: RecallCall | CosinesCall) -> RecallResult | list[float]:
         for _ in range(_TRIES):
             _, connection = self._started()
             try:
@@ -139,8 +157,8 @@ class SearchProcess:
         connection.close()
 
 
-def _result(found: RecallResult | RecallFailure) -> RecallResult:
-    """What a recall found; raises its error as it was raised there."""
+def _result(found: RecallResult | list[float] | RecallFailure) -> RecallResult | list[float]:
+    """What a call found; raises its error as it was raised there."""
     if not isinstance(found, RecallFailure):
         return found
     kind = getattr(errors, found.kind, HoldfastError)

@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection
 
 from holdfast.app.core.backends import database_identity
 from holdfast.app.memory import Holdfast
-from holdfast.app.server.search_process import RecallCall, RecallFailure
+from holdfast.app.server.search_process import CosinesCall, RecallCall, RecallFailure
 from holdfast.errors import HoldfastError, InputError
 from holdfast.model.query import RecallResult
 from holdfast.settings import Settings
@@ -28,9 +28,11 @@ class _Searcher:
         self._settings = settings
         self._open: tuple[object, Holdfast] | None = None
 
-    def answer(self, call: RecallCall) -> RecallResult | RecallFailure:
+    def answer(self, call: RecallCall | CosinesCall) -> RecallResult | list[float] | RecallFailure:
         """What is found, or why nothing can be."""
         try:
+            if isinstance(call, CosinesCall):
+                return self._memory().search.cosines(call.query, call.texts)
             return self._recall(self._memory(), call)
         except UnicodeEncodeError:
             half = InputError("The text is not valid Unicode.", "Send whole characters.")

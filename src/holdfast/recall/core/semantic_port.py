@@ -54,6 +54,10 @@ class SemanticSearch(Protocol):
         """The cosines of some passages; those without a vector are left out."""
         ...
 
+    def cosines(self, query: str, texts: Sequence[str]) -> list[float]:
+        """How near some texts are to a query; empty if there is no embedder."""
+        ...
+
     def soft_coverage(
         self, weight: Mapping[str, float], texts: Sequence[Sequence[str]]
     ) -> list[float]:

@@ -129,6 +129,13 @@ class ModelSemanticSearch:
                     found[passage_key(passage)] = best[passage.hash]
         return found
 
+    def cosines(self, query: str, texts: Sequence[str]) -> list[float]:
+        embedder = self._parts.embedder
+        if embedder is None or not texts:
+            return []
+        found: list[float] = (embedder.embed(texts) @ self._vector(embedder, query)).tolist()
+        return found
+
     def soft_coverage(
         self, weight: Mapping[str, float], texts: Sequence[Sequence[str]]
     ) -> list[float]:

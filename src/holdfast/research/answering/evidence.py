@@ -98,10 +98,15 @@ def _measured(hit: Hit, said: Sequence[str], weights: Mapping[str, float]) -> Hi
         return hit
     covered = round(coverage(weights, " ".join(said)), 3)
     before, relevance = hit.why["coverage"], hit.why.get("relevance", 0.0)
-    cosine = (3 * relevance - before) / 2 if relevance != before else 0.0
-    lower = min(relevance, combine(min(before, covered), max(0.0, cosine)))
+    lower = min(relevance, combine(min(before, covered), cosine_in(hit.why)))
     why = {"coverage_alone": covered, "relevance": round(lower, 4)}
     return replace(hit, why={**hit.why, **why})
+
+
+def cosine_in(measures: Mapping[str, float]) -> float:
+    """The cosine that the relevance of a hit was combined from; 0 where none is known."""
+    covered, relevance = measures["coverage"], measures.get("relevance", 0.0)
+    return max(0.0, (3 * relevance - covered) / 2) if relevance != covered else 0.0
 
 
 def _without_repeats(

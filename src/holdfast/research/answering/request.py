@@ -15,7 +15,8 @@ from holdfast.store.protocol import Reader
 
 class AskRequest(NamedTuple):
     """A question, the bank and layers it is asked of (all banks if `bank` is None), the clock, the
-    time to look back from, if any, and the kinds of knowledge to which it is limited."""
+    time to look back from, if any, the kinds of knowledge to which it is limited, and what tells
+    how near some texts are to the question in meaning (nothing of any of them without a model)."""
 
     bank: str | None
     question: str
@@ -23,6 +24,7 @@ class AskRequest(NamedTuple):
     layers: Sequence[Layer] = ()
     as_of: str = ""
     kinds: tuple[Kind, ...] = ()
+    cosines: Callable[[str, Sequence[str]], Sequence[float]] = lambda _, texts: ()
 
     @property
     def time(self) -> str:

@@ -240,7 +240,7 @@ class MemoryPool:
             self._close_own_memory()
             memory = Holdfast(self._settings, create=False)
             process: SearchProcess | None = getattr(self._thread_local, "process", None)
-            memory.search.elsewhere = process.recall if process is not None else None
+            memory.search.elsewhere = process
             self._open.add(memory)
             self._thread_local.memory = known = (seen, memory)
         return known[1]
