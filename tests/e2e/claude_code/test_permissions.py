@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import NamedTuple
 
 import pytest
 
-from tests.e2e.claude_code.api import Say, Use
+from tests.e2e.claude_code.api import Json, Say, Use
 from tests.e2e.claude_code.conftest import MakeLab
 from tests.e2e.claude_code.sandbox import Lab
+from tests.e2e.claude_code.test_capture import talk
 from tests.e2e.claude_code.test_setup_and_removal import PLUGIN, learn
 
 QUESTION = {"question": "Why does the nightly import fail?"}
@@ -16,61 +18,98 @@ OWN, OF_PLUGIN = "mcp__holdfast__", "mcp__plugin_holdfast_memory__"
 KEPT = "The staging database is wiped every Sunday night by the reset job."
 
 
-def set_up(lab: Lab, *options: str) -> None:
-    done = lab.holdfast("setup", "--yes", *options)
+class Allowed(NamedTuple):
+    """The first session after a setup that allowed the tools that read: what the model was sent
+    first, and the results of the tools that it used."""
+
+    first: str
+    asked: str
+    kept: str
+
+
+@pytest.fixture(scope="module")
+def allowed(make_shared_lab: MakeLab) -> Allowed:
+    lab = make_shared_lab(
+        {
+            "ask": ([Use(f"{OWN}memory", QUESTION)], [Say("I see.")]),
+            "keep": ([Use(f"{OWN}remember", {"text": KEPT})], [Say("Kept.")]),
+        }
+    )
+    learn(lab, "setup", "--yes")
+    lab.hold_worker()
+    talk(lab, "Why? PLAY:ask", "Keep it. PLAY:keep")
+    assert len(lab.api.requests) == 4
+    return Allowed(lab.api.sent(0), _result(lab, 1), _result(lab, 3))
+
+
+class NotAllowed(NamedTuple):
+    """A session with the plugin after a setup that allowed no tools: the results of the server's
+    own tool, and of those that commands of the plugin use; what the model was sent by the command
+    that shows the status; and what is remembered."""
+
+    asked: str
+    asked_by_command: str
+    kept_by_command: str
+    status: str
+    found: list[Json]
+
+
+@pytest.fixture(scope="module")
+def not_allowed(make_shared_lab: MakeLab) -> NotAllowed:
+    lab = make_shared_lab(
+        {
+            "own": ([Use(f"{OWN}memory", QUESTION)], [Say("I see.")]),
+            "ask": ([Use(f"{OF_PLUGIN}memory", QUESTION)], [Say("I see.")]),
+            "keep": ([Use(f"{OF_PLUGIN}remember", {"text": KEPT})], [Say(f"Remember: {KEPT}")]),
+            "status": ([Say("It works.")],),
+        }
+    )
+    done = lab.holdfast("setup", "--yes", "--no-allow-tools")
     assert done.status == 0, done.err
     lab.hold_worker()
     learn(lab)
-
-
-@pytest.mark.parametrize("allow", [True, False])
-def test_claude_uses_memory_without_a_prompt_if_setup_allowed_it(
-    make_lab: MakeLab, allow: bool
-) -> None:
-    lab = make_lab({"ask": ([Use(f"{OWN}memory", QUESTION)], [Say("I see.")])})
-    set_up(lab, *([] if allow else ["--no-allow-tools"]))
-    lab.claude("Why? PLAY:ask")
-    answer = json.dumps(lab.api.requests[1]["messages"][-1])
-    assert ("warmed after the import" in answer) is allow
-    assert ("haven't granted" in answer) is not allow
-
-
-def test_a_tool_that_writes_still_needs_the_users_permission(make_lab: MakeLab) -> None:
-    lab = make_lab({"keep": ([Use(f"{OWN}remember", {"text": KEPT})], [Say("Kept.")])})
-    set_up(lab)
-    lab.claude("Keep it. PLAY:keep")
-    assert "haven't granted" in json.dumps(lab.api.requests[1]["messages"][-1])
-
-
-def test_the_commands_of_the_plugin_may_use_their_tools(make_lab: MakeLab) -> None:
-    lab = make_lab(
-        {
-            "ask": ([Use(f"{OF_PLUGIN}memory", QUESTION)], [Say("I see.")]),
-            "keep": ([Use(f"{OF_PLUGIN}remember", {"text": KEPT})], [Say(f"Remember: {KEPT}")]),
-        }
+    commands = ("/holdfast:ask PLAY:ask", "/holdfast:remember PLAY:keep")
+    talk(
+        lab,
+        *("Why? PLAY:own", *commands, "/holdfast:status PLAY:status"),
+        arguments=["--plugin-dir", str(PLUGIN)],
     )
-    set_up(lab, "--no-allow-tools")
-    lab.claude("/holdfast:ask PLAY:ask", "--plugin-dir", str(PLUGIN))
-    assert "warmed after the import" in json.dumps(lab.api.requests[1]["messages"][-1])
-    lab.api.requests.clear()
-    lab.claude("/holdfast:remember PLAY:keep", "--plugin-dir", str(PLUGIN))
-    assert "granted" not in json.dumps(lab.api.requests[1]["messages"][-1])
-    found = json.loads(lab.holdfast("recall", "staging database wiped", "--json").out)
-    assert any(hit["kind"] == "memory" and KEPT in hit["text"] for hit in found["hits"])
+    assert len(lab.api.requests) == 7
+    found = json.loads(lab.holdfast("recall", "staging database wiped", "--json").out)["hits"]
+    return NotAllowed(_result(lab, 1), _result(lab, 3), _result(lab, 5), _result(lab, 6), found)
 
 
-def test_the_status_command_of_the_plugin_runs_nothing_but_its_script(make_lab: MakeLab) -> None:
-    lab = make_lab({"status": ([Say("It works.")],)})
-    set_up(lab, "--no-allow-tools")
-    lab.claude("/holdfast:status PLAY:status", "--plugin-dir", str(PLUGIN))
-    assert "every line is accounted for" in lab.api.sent(0)
+def _result(lab: Lab, number: int) -> str:
+    """The last message of a request: what a tool or a command of the plugin answered."""
+    return json.dumps(lab.api.requests[number]["messages"][-1])
+
+
+def test_claude_uses_memory_without_a_prompt_if_setup_allowed_it(
+    allowed: Allowed, not_allowed: NotAllowed
+) -> None:
+    assert "warmed after the import" in allowed.asked
+    assert "haven't granted" not in allowed.asked
+    assert "warmed after the import" not in not_allowed.asked
+    assert "haven't granted" in not_allowed.asked
+
+
+def test_a_tool_that_writes_still_needs_the_users_permission(allowed: Allowed) -> None:
+    assert "haven't granted" in allowed.kept
+
+
+def test_the_commands_of_the_plugin_may_use_their_tools(not_allowed: NotAllowed) -> None:
+    assert "warmed after the import" in not_allowed.asked_by_command
+    assert "granted" not in not_allowed.kept_by_command
+    assert any(hit["kind"] == "memory" and KEPT in hit["text"] for hit in not_allowed.found)
+
+
+def test_the_status_command_of_the_plugin_runs_nothing_but_its_script(
+    not_allowed: NotAllowed,
+) -> None:
+    assert "every line is accounted for" in not_allowed.status
     assert "Bash(sh:*)" not in (PLUGIN / "commands" / "status.md").read_text()
 
 
-def test_the_very_next_session_after_setup_has_the_brief(make_lab: MakeLab) -> None:
-    lab = make_lab({"hello": ([Say("Hello.")],)})
-    learn(lab, "setup", "--yes")
-    lab.hold_worker()
-    lab.claude("Hello there. PLAY:hello")
-    assert "<holdfast-brief" in lab.api.sent(0).replace("\\u003c", "<")
-    assert "warmed after the import" in lab.api.sent(0)
+def test_the_very_next_session_after_setup_has_the_brief(allowed: Allowed) -> None:
+    assert "<holdfast-brief" in allowed.first.replace("\\u003c", "<")
+    assert "warmed after the import" in allowed.first

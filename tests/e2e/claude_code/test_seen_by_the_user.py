@@ -12,6 +12,8 @@ import signal
 import struct
 import termios
 
+import pytest
+
 from tests.e2e.claude_code.api import Say
 from tests.e2e.claude_code.conftest import MakeLab
 from tests.e2e.claude_code.sandbox import PATIENCE_S, Lab
@@ -22,15 +24,17 @@ TALK = {"hello": ([Say("Hello.")],)}
 _LINE = re.compile(r"Holdfast: \d+ notes?, \d+ tokens, last: Look into the red build")
 
 
-def prepared(make_lab: MakeLab) -> Lab:
-    lab = make_lab(TALK)
-    learn(lab, "setup", "--yes")
-    lab.hold_worker()
-    return lab
+@pytest.fixture(scope="module")
+def lab(make_shared_lab: MakeLab) -> Lab:
+    """A user whose next session is told of an earlier one. No worker reads what follows."""
+    made = make_shared_lab(TALK)
+    learn(made, "setup", "--yes")
+    made.hold_worker()
+    return made
 
 
-def test_the_user_sees_a_line_at_the_start_and_the_model_does_not(make_lab: MakeLab) -> None:
-    lab = prepared(make_lab)
+def test_the_user_sees_a_line_at_the_start_and_the_model_does_not(lab: Lab) -> None:
+    lab.api.requests.clear()
     lab.claude("Hello there. PLAY:hello")
     assert "Holdfast: " not in lab.api.sent(0) and "warmed after the import" in lab.api.sent(0)
     texts = [path.read_text("utf-8") for path in lab.transcripts()]
@@ -40,8 +44,7 @@ def test_the_user_sees_a_line_at_the_start_and_the_model_does_not(make_lab: Make
     assert any(_LINE.search(json.dumps(one)) for one in messages), messages
 
 
-def test_the_line_stands_in_the_window_of_an_interactive_session(make_lab: MakeLab) -> None:
-    lab = prepared(make_lab)
+def test_the_line_stands_in_the_window_of_an_interactive_session(lab: Lab) -> None:
     project = {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}
     config = lab.claude_dir / ".claude.json"
     known = json.loads(config.read_text())
@@ -75,8 +78,8 @@ def test_the_line_stands_in_the_window_of_an_interactive_session(make_lab: MakeL
         os.close(terminal)
 
 
-def test_the_brief_command_shows_what_this_session_was_told(make_lab: MakeLab) -> None:
-    lab = prepared(make_lab)
+def test_the_brief_command_shows_what_this_session_was_told(lab: Lab) -> None:
+    lab.api.requests.clear()
     lab.claude("/holdfast:brief PLAY:hello", "--plugin-dir", str(PLUGIN))
     asked = json.dumps(lab.api.requests[0]["messages"])
     command = asked[asked.index("command-name") :]
