@@ -27,8 +27,13 @@ HoldfastError
     ├── StoreCorruptError  the file is damaged, or not ours
     └── NewerSchemaError   written by a newer Holdfast
 
-Each has a `remedy`: one sentence that says what to do next.
+Each has a `remedy`: one sentence that says what to do next. `unknown_name` makes the error for a
+name that is not known, such as a parameter, and suggests the nearest one that is.
 """
+
+from __future__ import annotations
+
+from collections.abc import Iterable
 
 
 class HoldfastError(Exception):
@@ -186,3 +191,27 @@ class NewerSchemaError(StoreError):
         )
         self.found = found
         self.known = known
+
+
+# How alike (0 to 1) a name must be to be suggested; the default of difflib. Lower suggests more,
+# and more often something unrelated.
+_MIN_SIMILARITY = 0.6
+# Of a name that was given; a longer one is no typing mistake.
+_MAX_NAME_CHARS = 100
+
+
+def suggest(given: str, known: Iterable[str]) -> str:
+    """`Did you mean …? ` with the nearest known name, or "" if none is near."""
+    from difflib import get_close_matches
+
+    # Compared without the dashes, which all options have in common.
+    bare = {name.lstrip("-"): name for name in known}
+    close = get_close_matches(given[:_MAX_NAME_CHARS].lstrip("-"), list(bare), 1, _MIN_SIMILARITY)
+    return f"Did you mean {bare[close[0]]!r}? " if close else ""
+
+
+def unknown_name(what: str, given: str, known: Iterable[str]) -> InputError:
+    """The error for a name that `what` (such as "There is no parameter") does not have."""
+    names = list(dict.fromkeys(known))
+    listed = f"There are: {', '.join(names)}." if names else "There are none here."
+    return InputError(f"{what} {given[:_MAX_NAME_CHARS]!r}.", f"{suggest(given, names)}{listed}")

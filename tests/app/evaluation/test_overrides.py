@@ -30,7 +30,7 @@ def test_a_changed_weight_is_noted_in_the_result() -> None:
 @pytest.mark.parametrize(
     ("text", "message", "remedy"),
     [
-        ("weights.word=0.3", "no number 'weights.word'", "Did you mean weights.words?"),
+        ("weights.word=0.3", "no number 'weights.word'", "Did you mean 'weights.words'?"),
         ("weights words", "no number", "NAME=VALUE"),
         ("nonsense=1", "no number 'nonsense'", "thresholds.by_words"),
         ("weights.words=many", "takes a number, not 'many'", "weights.words=1"),

@@ -3,13 +3,14 @@ not asked for, and the server goes on."""
 
 from __future__ import annotations
 
+import html
 import json
 from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.access.key_client import KeyClient, ServerOperations
-from tests.e2e.access.operations import PLAIN, Call, Operation, own_calls, rest
+from tests.e2e.access.key_client import READ, KeyClient, ServerOperations
+from tests.e2e.access.operations import PLAIN, Call, Operation, Parameter, own_calls, rest
 from tests.e2e.access.serving import Served, make_keys, served
 from tests.e2e.access.two_banks import OWN, World, make_world
 
@@ -91,6 +92,49 @@ def bad_calls(operation: Operation, world: World) -> Iterator[Call]:
                 text = words.replace("\ud800", "").replace("\x00", "")[:1000]
             value = [text] if "array" in kinds else text
             yield Call(operation, {**usual.values, place.name: value})
+
+
+@pytest.mark.parametrize("sort", ["rest", "page", "graph", "tools"])
+def test_an_unknown_argument_is_refused_by_name_with_the_nearest_known_one(
+    whole: Served, described: ServerOperations, sort: str
+) -> None:
+    """An argument that is ignored looks like one that was obeyed."""
+    wrong: list[object] = []
+    count = 0
+    with KeyClient(whole.url, whole.keys.chief) as client:
+        for operation, ask in described.ways(sort, client):
+            if operation.path == READ:
+                continue
+            for call, given, meant in misspelled_calls(operation, whole.world):
+                told = ask(call)
+                text = html.unescape(told.text)
+                status = 200 if sort in ("graph", "tools") else 400
+                succeeded = told.succeeded or told.status != status or given not in text
+                if succeeded or (meant and "Did you mean" not in text):
+                    wrong.append((operation.name, given, told.status, told.text[:300]))
+                count += 1
+    assert count >= 14
+    assert not wrong, "\n".join(map(str, wrong[:30]))
+
+
+def misspelled_calls(operation: Operation, world: World) -> Iterator[tuple[Call, str, str]]:
+    """A right call with one argument more: a known name with a typing mistake, and the known name,
+    or a name that is like none."""
+    usual = list(own_calls(operation, world.own, OWN))[-1]
+    values = {
+        **usual.values,
+        **{place.name: "1" for place in operation.parameters if place.where == "path"},
+    }
+    sorts = {"query"} if operation.path.startswith("/") else {"argument"}
+    sorts |= {"body"} & {place.where for place in operation.parameters}
+    for where in sorted(sorts):
+        known = [place.name for place in operation.parameters if place.where == where]
+        long = [name for name in known if len(name) > 3 and f"{name}x" not in known]
+        for meant in ("", *long[-1:]):
+            given = f"{meant}x" if meant else "zqjw"
+            place = Parameter(where, given, PLAIN, {"type": "string"}, False)
+            longer = operation._replace(parameters=(*operation.parameters, place))
+            yield Call(longer, {**values, given: "2026-01-01"}), given, meant
 
 
 def test_invalid_request_bodies_never_cause_an_internal_error(whole: Served) -> None:

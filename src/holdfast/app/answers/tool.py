@@ -16,7 +16,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-from holdfast.errors import InputError, NotFoundError
+from holdfast.errors import InputError, NotFoundError, suggest, unknown_name
 
 Object = dict[str, Any]
 # The kinds of knowledge, as `model.knowledge.Kind` has them.
@@ -55,8 +55,9 @@ def find_tool(tools: Sequence[Tool], name: object) -> Tool:
     """The tool with this name; raises `NotFoundError` if there is none."""
     found = next((tool for tool in tools if tool.name == name), None)
     if found is None:
-        known = ", ".join(tool.name for tool in tools)
-        raise NotFoundError(f"There is no tool {str(name)[:100]!r}.", f"There are: {known}.")
+        known = [tool.name for tool in tools]
+        hint = f"{suggest(str(name), known)}There are: {', '.join(known)}."
+        raise NotFoundError(f"There is no tool {str(name)[:100]!r}.", hint)
     return found
 
 
@@ -70,7 +71,7 @@ def check_arguments(tool: Tool, given: object) -> Object:
     for key, value in mapping.items():
         schema = tool.properties.get(str(key))
         if schema is None:
-            raise InputError(f"{tool.name} takes no {str(key)[:100]!r}.")
+            raise unknown_name(f"{tool.name} takes no", str(key), tool.properties)
         if value is not None:
             arguments[str(key)] = _check_value(str(key), value, schema)
     for key in tool.required:
@@ -116,8 +117,8 @@ def _check_items(key: str, value: Any, schema: Object) -> list[Any]:
 
 def _check_fields(key: str, value: Any, schema: Object) -> Object:
     known: Object = schema["properties"]
-    if any(name not in known for name in value):
-        raise InputError(f"{key} has only {', '.join(known)}.")
+    if unknown := next((name for name in value if name not in known), ""):
+        raise unknown_name(f"{key} has no", unknown, known)
     return {
         name: _check_value(f"{key}.{name}", item, known[name])
         for name, item in value.items()

@@ -7,10 +7,9 @@ A number is named by its record in a `RecallPlan` and its field: `weights.words=
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import Any
 
-from holdfast.errors import InputError
+from holdfast.errors import InputError, suggest
 from holdfast.recall.core.plan import RecallPlan
 
 GROUPS = ("weights", "thresholds", "rerank")
@@ -32,11 +31,9 @@ def with_overrides(plan: RecallPlan, overrides: Sequence[str]) -> RecallPlan:
         name = name.strip()
         known = tunable_numbers(plan)
         if not sign or name not in known:
-            near = get_close_matches(name, known, 1, 0.5)
-            hint = f"Did you mean {near[0]}? " if near else ""
             raise InputError(
                 f"There is no number {name!r} to set.",
-                f"{hint}Write NAME=VALUE with one of: {', '.join(known)}.",
+                f"{suggest(name, known)}Write NAME=VALUE with one of: {', '.join(known)}.",
             )
         group, _, field = name.partition(".")
         record: Any = getattr(plan, group)

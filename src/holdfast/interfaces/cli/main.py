@@ -16,8 +16,8 @@ from functools import partial
 from types import TracebackType
 from typing import Any
 
-from holdfast.errors import HoldfastError, InputError
-from holdfast.interfaces.cli.parser import CommandSpec, Parser, suggest
+from holdfast.errors import HoldfastError, InputError, suggest
+from holdfast.interfaces.cli.parser import CommandSpec, Parser
 from holdfast.interfaces.cli.screen import Screen, discard_output
 from holdfast.version import __version__, full_version
 

@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
-from holdfast.errors import InputError
+from holdfast.errors import InputError, suggest
 from holdfast.interfaces.cli.screen import Screen
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.regex import regex
@@ -18,9 +18,6 @@ setattr(argparse, "_", str)  # noqa: B010
 _UNKNOWN = "unrecognized arguments: "
 _CHOICE = regex(r"(?:argument (?P<which>.*?): )?invalid choice: '(?P<given>.*?)' ")
 _MISSING = "the following arguments are required: "
-# How alike (0 to 1) a name must be to be suggested; the default of difflib. Lower suggests more,
-# and more often something unrelated.
-_MIN_SIMILARITY = 0.6
 
 Arguments = argparse.Namespace
 Parse = Callable[[str], object]
@@ -102,13 +99,3 @@ def explain(message: str, program: str, known: dict[str, list[str]]) -> tuple[st
     if message.startswith(_MISSING):
         return f"Something is missing: {message.removeprefix(_MISSING)}.", help
     return f"{message[:1].upper()}{message[1:]}.", help
-
-
-def suggest(given: str, known: Iterable[str]) -> str:
-    """`Did you mean …? ` with the nearest known name, or "" if none is near."""
-    from difflib import get_close_matches
-
-    # Compared without the dashes, which all options have in common.
-    bare = {name.lstrip("-"): name for name in known}
-    close = get_close_matches(given.lstrip("-"), list(bare), 1, _MIN_SIMILARITY)
-    return f"Did you mean {bare[close[0]]!r}? " if close else ""

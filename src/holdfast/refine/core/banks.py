@@ -8,7 +8,7 @@ from fnmatch import fnmatch
 from itertools import takewhile
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
-from holdfast.errors import InputError, NotFoundError
+from holdfast.errors import InputError, NotFoundError, suggest
 from holdfast.model.bank import Bank
 from holdfast.paths import comparable_path
 from holdfast.settings import Settings
@@ -102,14 +102,11 @@ def find_bank_by_name(reader: Reader, name: str) -> Bank | None:
 def unknown_bank_hint(reader: Reader, name: str) -> str:
     """The remedy for an unknown bank name: the closest name and the banks that exist."""
     names = list(dict.fromkeys(bank.name for bank in reader.banks.all()))
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, names, 1, 0.6)
-    hint = f"Did you mean {close[0]!r}? " if close else ""
     more = f" and {len(names) - _MAX_NAMES_LISTED:,} more; `holdfast status` lists them" * (
         len(names) > _MAX_NAMES_LISTED
     )
-    return f"{hint}There are: {', '.join(names[:_MAX_NAMES_LISTED]) or 'none yet'}{more}."
+    listed = ", ".join(names[:_MAX_NAMES_LISTED]) or "none yet"
+    return f"{suggest(name, names)}There are: {listed}{more}."
 
 
 def alias_rank(alias: str) -> int:

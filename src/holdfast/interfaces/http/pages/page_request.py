@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
-from fastapi import Depends, Request
+from fastapi import Depends, Query, Request
 from fastapi.responses import HTMLResponse
 
 from holdfast.app.views.brief_view import BriefCache
@@ -29,14 +29,17 @@ from holdfast.regex import regex
 _DECISIONS = regex(r"\d{1,12}(?:,\d{1,12}){0,99}")
 # How the footer of a page calls its other forms.
 EXPORT_NAMES = {PageFormat.JSON: "JSON", PageFormat.CSV: "CSV", PageFormat.MARKDOWN: "Markdown"}
+# A parameter of every page, so not one that describes a page.
+_Shown = Annotated[str, Query(include_in_schema=False)]
 # What a template shows, by name.
 Shown = dict[str, Any]
 
 
 class PageRequest:
-    """A request of a browser."""
+    """A request of a browser. Every page may be shown with a note about what was just done, and
+    the decisions that undo it."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: Request, note: _Shown = "", undo: _Shown = "") -> None:
         self.request = request
         self.pool: MemoryPool = request.app.state.web.pool
         self.research_runs: ResearchRuns = request.app.state.web.research_runs
@@ -45,6 +48,8 @@ class PageRequest:
         self._keys: FormKeys = request.app.state.web.keys
         self._pages: Pages = request.app.state.web.pages
         self._cookie = str(request.scope.get("visitor") or "")
+        # The numbers of the decisions that the note of this page is about.
+        self._undo = undo if _DECISIONS.fullmatch(undo) else ""
 
     @property
     def who(self) -> str:
@@ -64,7 +69,7 @@ class PageRequest:
             "form_key": self._keys.form_key(self._cookie),
             "waiting": self.pool.review_count,
             "here": self._here(),
-            "undo": self._undo(),
+            "undo": self._undo,
             **shown,
         }
         return HTMLResponse(self._pages.render(template, **context), status)
@@ -88,11 +93,6 @@ class PageRequest:
             if name not in ("note", "undo")
         ]
         return self.request.url.path + (f"?{urlencode(query)}" if query else "")
-
-    def _undo(self) -> str:
-        """The numbers of the decisions that the note of this page is about."""
-        given = self.request.query_params.get("undo", "")
-        return given if _DECISIONS.fullmatch(given) else ""
 
     async def form(self) -> Form:
         """The form that was sent; raises `InputError` if it is not one of ours."""
