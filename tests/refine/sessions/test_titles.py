@@ -73,6 +73,34 @@ def test_a_request_that_says_little_is_followed_by_the_result() -> None:
     assert session_subject(session(), [data]) == "Tar archives with long names are unpacked again."
 
 
+@pytest.mark.parametrize(
+    "named",
+    [
+        "Opened PR #87: {}; Branch: `unpack`",
+        "Commit: `55c7b81 {}`.",
+        "Opened PR: [#87 {}](https://example.org/pull/87) Replied to the discussion.",
+    ],
+)
+def test_a_commit_or_pull_request_that_a_reply_names_titles_its_session(named: str) -> None:
+    subject = "fix(tar): keep long names in archives"
+    told = exchange("Investigate discussion #74", named.format(subject))
+    assert session_subject(session(), [told]) == subject
+
+
+@pytest.mark.parametrize("named", ["chore: release 2026.7.3", "fix: typo", "docs: [a](/b.md)"])
+def test_a_named_change_that_says_nothing_titles_no_session(named: str) -> None:
+    told = exchange("Unpack tar archives with long names again", f"Opened PR #87: {named}.")
+    assert session_subject(session(), [told]) == told.title
+
+
+def test_a_result_does_not_account_for_the_work() -> None:
+    summary = (
+        "Tool use: grep; Branch: `fix/unpack`; Tests: 9 passed; [x] Unpack long names; 50 tar tests"
+    )
+    told = exchange("Fix the unpacker", summary)
+    assert session_subject(session(), [told]) == "Fix the unpacker — Unpack long names"
+
+
 def test_a_title_in_the_transcript_that_fits_every_session_is_left_out() -> None:
     exchanges = [exchange("Unpack tar archives with long names again")]
     for own in ("GitHub issue analysis", "Tasks", "(committed)"):

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from holdfast.language import (
@@ -55,6 +55,22 @@ _NO_RESULT = regex(
     r"^(?:(?:fixed|done|all)\W+)*(?:committed|pushed|amended|merged)(?: and pushed)? "
     r"(?:as|to|in|into|on|with)\b",
     re.IGNORECASE,
+)
+# What only accounts for the work: "Branch: `fix/login`", "1,727 tests passed", "Tool use: grep".
+_ACCOUNT = regex(
+    r"^(?:(?:ready|draft|discussion|lint|next|tool|read) )?"
+    r"(?:branch|commits?|tests?|checks?|prs?|pull requests?|reply|use|file|steps?|lint)\b"
+    r"[^:.]{0,24}:|"
+    r"^(?:opened|created|updated|pushed|replied|pr opened|full|targeted)\b.{0,24}"
+    r"(?:\bprs?\b|\bpull request|\bbranch|\bdiscussion|\btests?\b|#\d)|"
+    r"^\d+ [\w ]*tests?\b|^`[^`]*`$|\b(?:passed|passes|passing|green)\W*$",
+    re.IGNORECASE,
+)
+_CHECKBOX = regex(r"^\[[ x-]\] ")
+# How a reply names the commit or pull request of the work: "PR #12: fix(login): keep the token".
+_NAMED_CHANGE = regex(
+    r"(?<![\w/-])(?:feat|fix|refactor|perf|docs|build|ci)(?:\([\w ,./-]+\))?!?: "
+    r"(?P<subject>[^\s`\[(][^`;\]\n\"]{8,90}?)(?=[.…]?(?:$|[`;\]\n\"]))"
 )
 _BROKEN_OFF = frozenset((Outcome.INTERRUPTED, Outcome.OPEN))
 _THREAD = regex(r"#\d+")
@@ -134,6 +150,7 @@ def _request_and_result(exchanges: Sequence[Exchange]) -> tuple[str, str]:
         return first, ""
     facts = [fact for exchange in exchanges for fact in exchange.facts]
     commits = [fact.removeprefix(COMMITTED) for fact in facts if is_commit(fact)]
+    commits = commits or _named_changes(exchanges)
     if len(commits) <= _MAX_COMMITS and (subject := next(filter(_is_subject, commits), "")):
         return subject, ""
     is_command = COMMAND.match(first) is not None
@@ -143,6 +160,17 @@ def _request_and_result(exchanges: Sequence[Exchange]) -> tuple[str, str]:
     if not request and not is_command and (telling_stems(first) or _names_thread(first)):
         request = first
     return request, _result(exchanges)
+
+
+def _named_changes(exchanges: Sequence[Exchange]) -> list[str]:
+    """The subjects of commits and pull requests that replies name, each once."""
+    found = (
+        collapse_spaces(match.group())
+        for exchange in exchanges
+        for match in _NAMED_CHANGE.finditer(exchange.summary)
+        if says_something(match["subject"])
+    )
+    return list(dict.fromkeys(found))
 
 
 def _needs_result(request: str) -> bool:
@@ -160,6 +188,13 @@ def _is_subject(message: str) -> bool:
     return len(content_stems(message)) >= _MIN_STEMS and not _EMPTY.match(message)
 
 
+def _without_accounts(summary: str) -> Iterator[str]:
+    """The sentences of a summary, without what in them only accounts for the work."""
+    for sentence in sentences(summary):
+        parts = (_CHECKBOX.sub("", part) for part in sentence.split("; "))
+        yield "; ".join(part for part in parts if not _ACCOUNT.search(part))
+
+
 def _result(exchanges: Sequence[Exchange]) -> str:
     """What was said of the results that most of the session is about, as one sentence; "" for
     none."""
@@ -169,7 +204,7 @@ def _result(exchanges: Sequence[Exchange]) -> str:
     best, highest = "", 0.0
     finished = [x for x in exchanges if x.outcome not in _BROKEN_OFF]
     for exchange in finished or exchanges:
-        for sentence in sentences(exchange.summary):
+        for sentence in _without_accounts(exchange.summary):
             if is_chatter(sentence) or _NO_RESULT.search(sentence) or not says_something(sentence):
                 continue
             stems = telling_stems(sentence)
