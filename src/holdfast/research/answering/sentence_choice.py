@@ -56,9 +56,9 @@ class SentenceWeights(NamedTuple):
     long_chars: int = 120
     # How many sentences, the best by words, are compared by meaning; and how much their cosine
     # counts beside the share of the question that they cover. Of 44 questions to lists and
-    # paragraphs, in other words, 14 are right by words, 22 by the cosine of all sentences, and 24
-    # by both of the best eight (22 of the best four, 25 of all; 23 to 25 with 0.25 to 2).
-    compared: int = 8
+    # paragraphs, in other words, 14 are right by words, 22 by the cosine of all sentences, and 23
+    # by both of the best six (22 of four, 24 of eight, 25 of all; 23 to 25 of all with 0.25 to 2).
+    compared: int = 6
     cosine: float = 1.0
 
 
