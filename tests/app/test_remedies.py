@@ -78,5 +78,5 @@ def test_an_agent_in_a_folder_without_memory_gets_a_command_it_can_run(
         told = str(engine.call(tool, TOOLS[tool], CallContext()))
     finally:
         engine.close()
-    assert "There is one of shop" in told
+    assert "asks the memory of shop" in told
     assert "`holdfast ask QUESTION --bank shop`" in told and "use --bank" not in told

@@ -173,13 +173,13 @@ def test_a_folder_without_memory_gets_a_hint_to_existing_banks(tmp_path: Path) -
     holdfast(tmp_path, "ingest", str(tmp_path / "p"))
     for command in ("ask", "recall"):
         said = " ".join(holdfast(tmp_path, command, "retry", cwd=tmp_path).stdout.split())
-        assert "This folder has no memory yet. Add `--bank proj` to use the memory of proj." in said
+        assert "`holdfast ask QUESTION --bank proj` asks the memory of proj; other" in said
     shown = holdfast(tmp_path, "bank", cwd=tmp_path)
     assert shown.returncode == 0
     assert shown.stdout.startswith("This folder has no bank. There is 1 bank:\nproj  ")
     holdfast(tmp_path, "remember", "We paint the yawl in May.", "--bank", "boats")
     said = " ".join(holdfast(tmp_path, "ask", "retry", cwd=tmp_path).stdout.split())
-    assert "There are 2 banks: boats, proj. Add `--bank NAME` to use one of them" in said
+    assert "There are 2 banks: boats, proj. `holdfast ask QUESTION --bank NAME` asks one" in said
     shown = holdfast(tmp_path, "bank", "show", cwd=tmp_path)
     assert "There are 2 banks:\nboats" in shown.stdout
     assert holdfast(tmp_path, "bank", "show", "--json", cwd=tmp_path).returncode == 2

@@ -91,13 +91,14 @@ def missing_bank_hint(reader: Reader) -> str:
     if len(names) == 1:
         name = f'"{names[0]}"' if " " in names[0] else names[0]
         return (
-            f"This folder has no memory yet. Add `--bank {name}` to use the memory of {names[0]}."
+            f"This folder has no memory yet. `holdfast ask QUESTION --bank {name}` asks the memory "
+            f"of {names[0]}; other commands take `--bank {name}`, too."
         )
     return (
         f"This folder has no memory yet. There are {len(names):,} banks: "
         f"{', '.join(names[:_MAX_LISTED_BANKS])}"
-        f"{' …' if len(names) > _MAX_LISTED_BANKS else ''}. Add `--bank NAME` to use one of them, "
-        "or `--bank all` for every one."
+        f"{' …' if len(names) > _MAX_LISTED_BANKS else ''}. `holdfast ask QUESTION --bank NAME` "
+        "asks one of them, `--bank all` every one; other commands take `--bank`, too."
     )
 
 
