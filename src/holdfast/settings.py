@@ -345,7 +345,7 @@ def _models(table: TomlTable, env: Mapping[str, str]) -> ModelSettings:
     use = env.get("HOLDFAST_MODELS") or table.text("use") or defaults.use
     if use not in SERVICES:
         raise SettingsError(
-            f"models.use is {use!r}, which is no service.", f"Known: {', '.join(SERVICES)}."
+            f"models.use is {use!r}, which is not a service.", f"Known: {', '.join(SERVICES)}."
         )
     values = table.values(defaults, _MODEL_KEYS)
     values["input_tokens"] = max(1000, values["input_tokens"])

@@ -41,7 +41,7 @@ def test_a_principal_of_one_bank_can_neither_rename_it_nor_create_another(
     with Holdfast(settings) as memory:
         own = memory.banks.get("slipway")
         with memory.scoped_to(Principal("ann", (own.id,), Level.ADMIN, "0a1b2c3d")):
-            with pytest.raises(ForbiddenError, match="who see every bank"):
+            with pytest.raises(ForbiddenError, match="access to every bank"):
                 memory.banks.change(BankChanges(aliases=("strongroom",)), "slipway")
             for name in ("strongroom", "elsewhere"):
                 with pytest.raises(NotFoundError, match=f"no bank '{name}'"):

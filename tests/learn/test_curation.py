@@ -310,7 +310,7 @@ def test_a_merged_record_is_replaced_by_its_target(tmp_path: Path) -> None:
 def test_a_session_cannot_be_corrected_as_a_whole(tmp_path: Path) -> None:
     with (
         memory_with_session(tmp_path) as memory,
-        pytest.raises(InputError, match="no words of its own"),
+        pytest.raises(InputError, match="no text of its own"),
     ):
         memory.correct(f"session/{SESSION}", "anything")
 

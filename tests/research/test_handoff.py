@@ -89,7 +89,7 @@ def test_a_subject_that_is_not_one_known_session_is_refused(memory: Holdfast) ->
     with pytest.raises(NotFoundError, match="nothing to hand over"):
         hand_off(memory, "zeppelin moorings")
     kept = memory.remember("The yawl is blue.")
-    with pytest.raises(InputError, match="no part of one session"):
+    with pytest.raises(InputError, match="does not belong to one session"):
         hand_off(memory, f"holdfast://memory/{kept.id}")
     with pytest.raises(InputError, match="one bank"):
         hand_off(memory, "xebec loader", "all")

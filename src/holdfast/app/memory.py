@@ -186,7 +186,7 @@ class Holdfast:
         return self.curation.correct(id, text, bank, who)
 
     def forget(self, id: str, bank: str | None = ALL_BANKS, who: str = "") -> Curation:
-        """Leave a record, and all that is derived from it, out of every result until restored."""
+        """Hide a record, and everything derived from it, in every result until it is restored."""
         return self.curation.forget(id, bank, who)
 
     def restore(self, id: str, bank: str | None = ALL_BANKS, who: str = "") -> Curation:
@@ -204,8 +204,8 @@ class Holdfast:
         return undo.undo(count, bank, who, seq)
 
     def ingest(self, inputs: Sequence[Input], workers: int = 1) -> IngestReport:
-        """Read transcripts, found by `ingestion.find`, and derive everything above them. The next
-        session is told of it."""
+        """Read transcripts, found by `ingestion.find`, and derive everything above them. Also
+        prepares the briefs of the next sessions."""
         report = self.ingestion.ingest(inputs, workers)
         self.briefs.prepare()
         return report
@@ -253,7 +253,7 @@ class Holdfast:
 
     @cached_property
     def erasure(self) -> Erasure:
-        """Erasing records and texts for good."""
+        """Erasing records and texts permanently."""
         from holdfast.app.curation.erasure import Erasure
 
         return Erasure(self.context)

@@ -70,7 +70,9 @@ class AgentChat:
         bundled = Path(self._sdk.__file__).parent / "_bundled" / "claude"
         found = str(bundled) if bundled.is_file() else shutil.which("claude")
         if found is None:
-            raise ModelRefusedError("Claude Code is not here.", "Install it, or claude-agent-sdk.")
+            raise ModelRefusedError(
+                "Claude Code was not found.", "Install it, or claude-agent-sdk."
+            )
         return found
 
     async def _ask(self, question: Question, program: SupervisedProgram) -> Reply:
@@ -214,9 +216,9 @@ class _RunState:
             return ModelAnswerError("it came to no answer of the given form.", may_cost=True)
         if status in _BUSY_STATUSES or self._resets_at is not None:
             wait = max(0.0, self._resets_at - time()) if self._resets_at is not None else None
-            return ModelBusyError(what, "It is asked again later.", wait)
+            return ModelBusyError(what, "It is called again later.", wait)
         if says_too_long(message):
             return ModelTooLongError(what, TOO_LONG_REMEDY)
         if status is not None and 400 <= status < 500:
             return ModelRefusedError(what, "Check the model's name, and whether `claude` works.")
-        return ModelError(what, "It is asked again later.", may_cost=status is None)
+        return ModelError(what, "It is called again later.", may_cost=status is None)

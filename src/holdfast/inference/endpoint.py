@@ -51,7 +51,7 @@ class EndpointEmbedder:
     ) -> None:
         if not url.startswith(("http://", "https://")):
             raise ModelError(
-                f"{url!r} is no address of an embeddings service.",
+                f"{url!r} is not the address of an embeddings service.",
                 "Set embed.endpoint to something like http://localhost:11434/v1.",
             )
         parts = urlsplit(url)

@@ -60,7 +60,7 @@ class _JsonEndpoint:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.netloc:
             raise ModelRefusedError(
-                f"{url!r} is no address of a model service.",
+                f"{url!r} is not the address of a model service.",
                 "Set models.endpoint to something like http://localhost:11434/v1.",
             )
         self._http: Any = importlib.import_module("httpx2")
@@ -132,12 +132,12 @@ def _status_error(shown: str, status: int, body: bytes, after: str | None) -> Mo
     what = f"The model service at {shown} said {status}{f': {words}' if words else ''}."
     spent = any(word in words.lower() for word in _QUOTA_PHRASES)
     if status in _BUSY_STATUSES or (spent and status < _SERVER_ERRORS_FROM):
-        return ModelBusyError(what, "It is asked again later.", _retry_after_s(after))
+        return ModelBusyError(what, "It is called again later.", _retry_after_s(after))
     if says_too_long(words):
         return ModelTooLongError(what, TOO_LONG_REMEDY)
     if status < _SERVER_ERRORS_FROM:
         return ModelRefusedError(what, "Check the model's name, the key and the address.")
-    return ModelError(what, "It is asked again later.")
+    return ModelError(what, "It is called again later.")
 
 
 def says_too_long(words: str) -> bool:

@@ -129,7 +129,7 @@ def _aliases(writer: Writer, bank: Bank, changes: BankChanges) -> tuple[str, ...
             raise InputError(f"The bank has no alias {name!r}.", "`holdfast bank show` lists them.")
         if not alias.startswith("name:"):
             raise InputError(
-                f"{name!r} is how the project itself is known.",
+                f"{name!r} identifies the project itself.",
                 "Only names that people gave can be dropped.",
             )
         del aliases[alias]

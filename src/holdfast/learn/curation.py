@@ -112,7 +112,7 @@ def _check_curatable(record: Record) -> Record:
     if isinstance(record, Pattern):
         raise InputError(
             f"{uri('pattern', record.id)} is made of other records.",
-            "`holdfast promote reject` turns it down; `holdfast forget` takes its evidence.",
+            "`holdfast promote reject` rejects it; `holdfast forget` hides its evidence.",
         )
     return record
 
@@ -180,12 +180,12 @@ class Curator:
         """Replace the words of a record; the old ones are kept as superseded."""
         if target.kind in ("shared", "imported"):
             raise InputError(
-                "These are the words of somebody else.",
-                "Forget them and `holdfast remember` your own, or correct them at their source.",
+                "Shared and imported records cannot be corrected.",
+                "Forget it and `holdfast remember` your own text, or correct it at its source.",
             )
         if target.kind not in CORRECTABLE_KINDS:
             raise InputError(
-                f"A {target.kind} has no words of its own to correct.",
+                f"A {target.kind} has no text of its own to correct.",
                 "Correct its digest, or one of its exchanges or turns.",
             )
         self._must_be_shown(target)
@@ -223,12 +223,12 @@ class Curator:
             or into.bank != target.bank
         ):
             raise InputError(
-                f"A {target.kind} cannot go into a {into.kind}"
+                f"A {target.kind} cannot be merged into a {into.kind}"
                 f"{'' if into.bank == target.bank else ' of another bank'}.",
                 f"Two of the same kind and bank can be merged: {', '.join(MERGEABLE_KINDS)}.",
             )
         if target.id == into.id:
-            raise InputError("A record cannot go into itself.", "Name two records.")
+            raise InputError("A record cannot be merged into itself.", "Name two records.")
         self._must_be_shown(target)
         self._must_be_shown(into)
         return self._decide(Action.MERGE, target, into.uri)
@@ -353,7 +353,7 @@ class Curator:
         if review.state is not ReviewState.OPEN:
             raise InputError(
                 f"{uri('review', review.id)} was decided on {review.decided[:10]} by {review.by}.",
-                "`holdfast undo` takes the latest decisions back.",
+                "`holdfast undo` undoes the latest decisions.",
             )
         action = Action.APPROVE if keep else Action.REJECT
         return self._decide(action, Target(review.bank, "review", review.id))
@@ -436,10 +436,10 @@ def _check_text(text: str) -> str:
     """The text without surrounding space; InputError if it is empty or too long."""
     text = text.strip()
     if not text:
-        raise InputError("There are no words.", "Say what is to be remembered.")
+        raise InputError("The text is empty.", "Give the text to remember.")
     if len(text) > MAX_TEXT_CHARS:
         raise InputError(
-            f"That is {len(text):,} characters; {MAX_TEXT_CHARS:,} are the most.",
-            "Say it in fewer words; what is long belongs into a file of the project.",
+            f"The text has {len(text):,} characters; at most {MAX_TEXT_CHARS:,} are allowed.",
+            "Shorten it, or put it into a file of the project.",
         )
     return text

@@ -66,14 +66,14 @@ def _rule_line(addition: RuleAddition) -> str:
     """The rule as one line, with a comment that links its evidence."""
     text = collapse_spaces(addition.text)
     if not text:
-        raise InputError("There are no words.", "Say what the rule is.")
+        raise InputError("The text is empty.", "Give the text of the rule.")
     if len(text) > _MAX_RULE_CHARS:
         raise InputError(
-            f"That is {len(text):,} characters; {_MAX_RULE_CHARS:,} are the most.",
-            "A rule is a sentence or two; write what is longer into the file yourself.",
+            f"The rule has {len(text):,} characters; at most {_MAX_RULE_CHARS:,} are allowed.",
+            "Shorten it to a sentence or two, or write it into the file yourself.",
         )
     if "<!--" in text or "-->" in text:
-        raise InputError("A rule cannot hold a comment.", "Leave out <!-- and -->.")
+        raise InputError("A rule cannot contain a comment.", "Leave out <!-- and -->.")
     links = " ".join(addition.evidence)
     return f"{text} <!-- {links} -->" if links else text
 
@@ -82,7 +82,7 @@ def _new_file(line: str, addition: RuleAddition) -> str:
     head = ""
     if any(set(glob) & set('"\\\r\n') for glob in addition.paths):
         raise InputError(
-            "A glob cannot hold quotes, backslashes or line breaks.", "Write it as src/**/*.py."
+            "A glob cannot contain quotes, backslashes or line breaks.", "Write it as src/**/*.py."
         )
     if addition.paths:
         globs = "".join(f'  - "{glob}"\n' for glob in addition.paths)
@@ -96,7 +96,7 @@ def _refuse_unsafe(text: str) -> None:
     if _CONFLICT.search(text.replace("\r", "\n")):
         raise InputError("It has unresolved conflict markers in it.", "Resolve them first.")
     if "\x00" in text:
-        raise InputError("It is not a text.", "Save it as UTF-8 first.")
+        raise InputError("It is not a text file.", "Save it as UTF-8 first.")
     fence = ""
     for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
         fence = fence_after(line, fence)

@@ -113,7 +113,7 @@ def _parts(reader: Reader, record: Record) -> list[Record]:
         ]
         if not parts:
             raise InputError(
-                f"{uri('session', record.id)} holds nothing to share.", "Share something else."
+                f"{uri('session', record.id)} contains nothing to share.", "Share something else."
             )
         return parts
     kind = record_kind(record)
@@ -124,7 +124,7 @@ def _parts(reader: Reader, record: Record) -> list[Record]:
     if status in ENDED_STATUSES:
         raise InputError(
             f"{uri(kind, record.id)} is no longer valid: it is {status.value}.",
-            "Share what holds in its place; `holdfast show` names it.",
+            "Share what replaced it; `holdfast show` names that.",
         )
     return [record]
 

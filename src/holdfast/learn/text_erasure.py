@@ -39,7 +39,9 @@ class ScrubPattern:
         except re.error as error:
             raise InputError(f"This is not a regular expression: {error}.", "Correct it.") from None
         if self._regex.search(""):
-            raise InputError("This pattern matches everything.", "Give one that needs something.")
+            raise InputError(
+                "This pattern matches everything.", "Give one that does not match the empty text."
+            )
         self._replacement = "" if self._regex.search(ERASED) else ERASED
 
     def __call__(self, text: str) -> str:

@@ -130,7 +130,7 @@ class ResearchSessions:
         found = [known for known in self.ids() if id.startswith(_PREFIX) and known.startswith(id)]
         if len(found) != 1:
             problem = "Several sessions start with" if found else "There is no session"
-            raise NotFoundError(f"{problem} {id[:60]!r}.", "`holdfast research list` names them.")
+            raise NotFoundError(f"{problem} {id[:60]!r}.", "`holdfast research list` lists them.")
         return found[0]
 
     def lines(self, id: str) -> list[Line]:
@@ -203,7 +203,7 @@ class ResearchSessions:
         # The pattern allows no separators, so no id leads out of the folder.
         if not _ID.fullmatch(id) or (must and not self.journal(id).exists()):
             raise NotFoundError(
-                f"There is no session {id[:60]!r}.", "`holdfast research list` names them."
+                f"There is no session {id[:60]!r}.", "`holdfast research list` lists them."
             )
         return self.journal(id)
 

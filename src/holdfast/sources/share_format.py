@@ -1,4 +1,4 @@
-"""The format of shared memories: one JSON object a line, in one file per person.
+"""The format of shared memories: one JSON object per line, in one file per person.
 
 A line is identified by its hash. It says what one person shares of one record, or that they took it
 back. Of several lines about the same record the latest counts, so that stores can be merged in any

@@ -193,7 +193,7 @@ class Governor:
             if pause.service == self.model and pause.since <= now < pause.until:
                 raise SpendError(
                     f"{self.model} is paused until {pause.until}: {pause.problem}",
-                    "It is asked again by itself.",
+                    "It is called again automatically.",
                 )
 
     def _check_caps(self, call: ModelCall, now: str) -> None:

@@ -410,7 +410,7 @@ class _FencedPart:
         added = set(bank.aliases) - set(known.aliases if known else ())
         if self._principal.banks is not None and added:
             raise ForbiddenError(
-                "Names are given to banks by those who see every bank.",
+                "Only somebody with access to every bank can name banks.",
                 "Ask the operator.",
             )
         self._part.update(bank)
@@ -512,7 +512,7 @@ def _require(principal: Principal, level: Level) -> None:
 
 
 def _refusal() -> ForbiddenError:
-    return ForbiddenError("This is for those who see every bank.", "Ask the operator.")
+    return ForbiddenError("This needs access to every bank.", "Ask the operator.")
 
 
 def required_level(key: str) -> Level:

@@ -94,7 +94,7 @@ def test_a_rebuild_shows_its_price_first_and_is_not_paid_twice(
     assert "Summarised again: 2 exchanges, 2 digests." in told
     assert len(service.asked) == priced["offer"]["calls"] == 4 and titles(user) == [BETTER] * 2
     assert BETTER in user.run("recall", WORDS, "--bank", "all")
-    assert "Up to date: rules" in user.run("refine", "--stale", "--yes")
+    assert "up to date (rules version" in user.run("refine", "--stale", "--yes")
     user.run("worker")
     assert len(service.asked) == 4 and "older prompts" not in user.run("status")
 
@@ -231,7 +231,7 @@ def test_two_processes_never_ask_a_model_at_once(service: Service, tmp_path: Pat
     with (tmp_path / "home" / "asking.lock").open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         done = warm_interpreter().run(["refine", "--stale", "--yes"], user.env)
-        assert done.returncode == 1 and "asking a model just now" in done.stderr
+        assert done.returncode == 1 and "calling a model right now" in done.stderr
         user.run("worker")
     assert not service.asked
 

@@ -100,7 +100,7 @@ def test_a_revoked_key_or_one_for_another_bank_is_reported_clearly(
         return err if status else ""
 
     err = wait_until(refusal, "the server notices that the key was revoked")
-    assert "it does not know the key, or the key has ended" in err
+    assert "it does not accept the key; it may have expired" in err
     result = hal.json("recall", "the sloop is small")
     assert result["hits"] and any("paused until" in arm["problem"] for arm in result["strategies"])
     ida = new_laptop("ida")

@@ -222,7 +222,7 @@ def test_workers_are_a_number_or_a_cluster_address() -> None:
     assert is_cluster("dask://host:8786") and is_cluster("dask+tls://10.0.0.1:1/")
     for wrong in ("dask://host", "tcp://host:1", "dask://a b:1", "8", "dask://u@h:1", "dask://:"):
         assert not is_cluster(wrong)
-    with pytest.raises(InputError, match="names no workers"), open_executors("four"):
+    with pytest.raises(InputError, match="is not a number of workers"), open_executors("four"):
         pass
     with open_executors(3) as hired:
         assert hired == (3, None, None)

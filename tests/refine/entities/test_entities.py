@@ -95,7 +95,7 @@ def test_an_unknown_entity_is_an_error(tmp_path: Path) -> None:
     with open_at(tmp_path) as memory:
         read(memory, script(1, "Look at AuthProvider."))
         memory.ingestion.update()
-        with pytest.raises(NotFoundError, match="Nothing is known"):
+        with pytest.raises(NotFoundError, match="There is no entity"):
             memory.browse.entity("Nowhere", "proj")
 
 

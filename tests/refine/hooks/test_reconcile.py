@@ -352,7 +352,7 @@ def test_a_journal_given_by_name_is_refused(tmp_path: Path) -> None:
     home = Home(tmp_path)
     put_session_events(home)
     home.drain()
-    with home.open() as memory, pytest.raises(InputError, match="journal of what hooks told"):
+    with home.open() as memory, pytest.raises(InputError, match="journal of hook events"):
         memory.ingestion.find([home.places.journal(SESSION)])
 
 

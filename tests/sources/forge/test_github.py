@@ -204,7 +204,7 @@ def test_refusals_come_with_a_remedy(
 def test_invalid_responses_are_refused(server: GitHubServer, clock: Clock) -> None:
     for body in (b"<html>login</html>", b'{"a": 1', b"[" * 100_000, b'{"total": 1}', b"\xff\xfe"):
         server.faults[REPO] = [Fault(200, (), body)]
-        with pytest.raises(ForgeError, match=r"no JSON|else than a list"):
+        with pytest.raises(ForgeError, match=r"no JSON|is not a list"):
             numbers(github(server, clock))
     odd = b'[1, null, {}, {"number": "7"}, {"number": 5, "user": null, "labels": 3, "title": []}]'
     server.faults[REPO] = [Fault(200, (), odd)]

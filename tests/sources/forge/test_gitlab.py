@@ -208,7 +208,7 @@ def test_limits_are_waited_for_as_gitlab_tells_them(server: GitLabServer, clock:
     server.faults["/issues"] = [Fault(429, (("Retry-After", "30"),), b"Retry later\n")]
     assert names(read(gitlab(server, clock))) == ["#1"] and clock.slept == [30.0]
     server.remaining, server.reset = 0, int(clock.now) + 500
-    with pytest.raises(ForgeBusyError, match="wants no more requests"):
+    with pytest.raises(ForgeBusyError, match="allows no more requests"):
         read(gitlab(server, clock, wait_s=60.0))
 
 

@@ -128,7 +128,7 @@ def test_an_unusable_repository_remote_or_branch_is_reported(tmp_path: Path) -> 
     with pytest.raises(InputError, match="could not be reached"):
         shelf.fetch("gone")
     git(top, "branch", "holdfast-shared")
-    with pytest.raises(InputError, match="holds something else"):
+    with pytest.raises(InputError, match="contains something other"):
         shelf.read()
 
 

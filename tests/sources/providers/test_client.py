@@ -61,7 +61,7 @@ def test_a_server_of_the_official_library_is_queried_over_stdio(tmp_path: Path) 
         ("chatters", "it sent more than 4,000,000 bytes"),
         ("fails", "its tool reports a failure"),
         ("old", "its protocol version is not supported"),
-        ("word", "its answer to tools/call has no sense"),
+        ("word", "its answer to tools/call is invalid"),
         ("twice", "none of its allowed tools is a search"),
         ("nonsense", "none of its allowed tools is a search"),
     ],
@@ -184,7 +184,7 @@ def test_the_error_output_of_a_provider_is_not_shown(
 def test_a_missing_program_is_reported_in_a_sentence(tmp_path: Path) -> None:
     plugin = make_plugin(tmp_path / "wiki", {"command": "no-such-program-at-all"})
     found = providers_for(tmp_path, plugin)
-    with pytest.raises(ProviderError, match="its program is not there"):
+    with pytest.raises(ProviderError, match="its program was not found"):
         found.ask(found.named("wiki"), "retries")
     broken = tmp_path / "broken"
     broken.write_text("#!/no/such/interpreter\n")

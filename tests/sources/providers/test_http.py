@@ -133,8 +133,8 @@ def test_json_and_event_streams_are_read_and_headers_are_sent(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("status", "why"),
     [
-        (401, r"it wants a login that we do not have \(HTTP 401\)"),
-        (302, "it sends us to another address, where we do not go"),
+        (401, r"it needs a login \(HTTP 401\)"),
+        (302, "it redirects to another address, which is not followed"),
         (500, "it refused with HTTP 500"),
         (200, "it closed the connection without an answer"),
     ],

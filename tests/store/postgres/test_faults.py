@@ -117,7 +117,7 @@ def test_a_transaction_too_large_to_repeat_leaves_nothing(
         store.banks.add(a_bank("large", "x" * 17_000_000))
         kill_others(postgres, url)
         store.banks.add(a_bank("small"))
-    assert "not written by halves" in raised.value.remedy
+    assert "nothing was written partially" in raised.value.remedy
     assert names(store) == []
 
 

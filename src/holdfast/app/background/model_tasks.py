@@ -98,7 +98,7 @@ def _with_task(memory: Holdfast, ask: Callable[[ModelTask], SummaryReport]) -> S
     with try_lock(HomePaths(memory.settings.home).summary_lock) as locked:
         if not locked:
             raise HoldfastError(
-                "A worker is asking a model just now.", "Run the same command again in a while."
+                "A worker is calling a model right now.", "Run the same command again later."
             )
         return ask(task)
 

@@ -89,7 +89,9 @@ def drain(worker_pass: WorkerPass) -> str:
         if activity.transcript:
             worker_pass.transcripts.add(Path(activity.transcript))
     if done.problems:
-        raise HoldfastError(f"Events cannot be kept: {done.problems[0]}.", "Make room for them.")
+        raise HoldfastError(
+            f"Events cannot be stored: {done.problems[0]}.", "Free some disk space."
+        )
     failed = f", {done.failed} of them cut short" if done.failed else ""
     return f"{done.events} events{failed}" if done.events else ""
 

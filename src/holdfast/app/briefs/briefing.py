@@ -61,8 +61,8 @@ class Briefs:
         return goal_brief(self._context.store, id, prompt, meaning, lambda: self._rules(id))
 
     def prepare(self) -> None:
-        """Write what hooks tell the next sessions, if hooks are installed here. The worker does it
-        too; this is for whoever has just changed much, so that the very next session knows it."""
+        """Prepare what hooks inject into the next sessions, if hooks are installed here. The worker
+        does it too; call this after many changes, so that the next session has them."""
         refresh_briefs(self._context.settings, self._context.now)
 
     def _rules(self, id: str) -> Sequence[Rule]:

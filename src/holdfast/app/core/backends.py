@@ -90,8 +90,8 @@ def check_postgres(settings: Settings) -> None:
     """Raise `SettingsError` unless `store` names a PostgreSQL server and psycopg is installed."""
     if not settings.store.startswith(("postgresql://", "postgres://")):
         raise SettingsError(
-            "The setting `store` names no PostgreSQL server.",
-            "It looks like postgresql://user@host/database; leave it out to keep a file.",
+            "The setting `store` is not the address of a PostgreSQL server.",
+            "It looks like postgresql://user@host/database; leave it out to use a file.",
         )
     from importlib.util import find_spec
 

@@ -56,7 +56,7 @@ class RecordCuration:
         return self._done(self._curator(who).correct(self.target(id, bank), clean))
 
     def forget(self, id: str, bank: str | None = ALL_BANKS, who: str = "") -> Curation:
-        """Leave a record, and all that is derived from it, out of every result until restored."""
+        """Hide a record, and everything derived from it, in every result until it is restored."""
         return self._done(self._curator(who).forget(self.target(id, bank)))
 
     def restore(self, id: str, bank: str | None = ALL_BANKS, who: str = "") -> Curation:

@@ -112,7 +112,7 @@ class RuleTeaching:
         """Add a rule to the files of a project, or to the user's own, unless one says the same. A
         rule taught `by` an agent is not written: it becomes a candidate for a person."""
         if by not in (PERSON, AGENT):
-            raise InputError(f"Nobody is called {by!r} here.", f"One of: {PERSON}, {AGENT}.")
+            raise InputError(f"`by` cannot be {by!r}.", f"One of: {PERSON}, {AGENT}.")
         learned = self.plan_learn(domain, text, scope, paths, bank)
         if learned.change is None:
             return learned
@@ -201,7 +201,7 @@ class RuleTeaching:
                 return self._promote_all(bank)
             case _:
                 raise InputError(
-                    f"There is nothing called {action!r} to do.",
+                    f"There is no action {action!r}.",
                     f"One of: {', '.join(AUTO_LEARN_ACTIONS)}.",
                 )
 

@@ -11,7 +11,7 @@ import orjson
 from holdfast.errors import InputError
 from holdfast.model.query import SourceLocation
 
-LINE_REMEDY = "Write one JSON object a line."
+LINE_REMEDY = "Write one JSON object per line."
 JsonLine = dict[str, Any]
 
 

@@ -1,5 +1,5 @@
-"""The files that an evaluation writes, one JSON object a line, so that other tools can score them:
-rankings, and what was distilled."""
+"""The files that an evaluation writes, one JSON object per line, so that other tools can score
+them: rankings, and what was distilled."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _open_own(path: Path, keys: Sequence[Sequence[str]], what: str) -> Generator
     try:
         if path.exists() and not _is_own(path, keys):
             raise InputError(
-                f"{path} is there already and is no file of {what}.", "Give --out another name."
+                f"{path} already exists and is not a file of {what}.", "Give --out another name."
             )
         file = path.open("w", encoding="utf-8", buffering=1)
     except OSError as error:

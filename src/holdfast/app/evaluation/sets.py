@@ -90,7 +90,7 @@ def read_set(folder: Path) -> EvaluationSet:
     if not has_questions and not has_labels:
         raise InputError(
             f"{folder / QUESTIONS} is not there, and neither is {LABELS}.",
-            "Write questions, one JSON object a line: id, bank, question, and gold or "
+            "Write questions, one JSON object per line: id, bank, question, and gold or "
             "gold_sessions; or labels: session, kind, text and weight.",
         )
     questions = _read_questions(folder / QUESTIONS) if has_questions else []
@@ -238,4 +238,4 @@ def _check_conversation(path: Path, wanted: set[str]) -> None:
             )
         lines.setdefault(id, location.line)
     if not lines:
-        raise InputError(f"{path} is empty.", "Put the turns there, one JSON object a line.")
+        raise InputError(f"{path} is empty.", "Put the turns there, one JSON object per line.")

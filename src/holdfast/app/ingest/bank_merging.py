@@ -174,7 +174,7 @@ class BankMerging:
                 return entry
         raise NotFoundError(
             f"No bank {name!r} was merged into another.",
-            "`holdfast bank list` names the banks that were.",
+            "`holdfast bank list` lists those that were.",
         )
 
     def _find(self, banks: Iterable[Bank]) -> list[Join]:

@@ -45,7 +45,8 @@ def open_executors(workers: int | str) -> Generator[Executors]:
         return
     if not is_cluster(workers):
         raise InputError(
-            f"{workers!r} names no workers.", "Give a number, or a cluster as dask://host:port."
+            f"{workers!r} is not a number of workers.",
+            "Give a number, or a cluster as dask://host:port.",
         )
     executor = _connect(workers.rstrip("/"))
     try:

@@ -86,7 +86,9 @@ class Outbox:
     ) -> SendPlan:
         """What sending these records would change."""
         if scope.value not in SHARED_SCOPES:
-            raise InputError("What is personal is not sent.", "Choose project, team, organisation.")
+            raise InputError(
+                "Personal records are not sent.", "Choose project, team, organisation."
+            )
         id = self._context.bank(bank).id
         plan = SendPlan(remote, id, self._remote_bank(remote, id))
         cleaner = TextCleaner(self._context.redactor(), project_root(current_folder()))
@@ -327,7 +329,7 @@ def _find_origin(items: Sequence[OutboxItem], name: str) -> str:
         return found.pop()
     if not found:
         raise NotFoundError(
-            f"Nothing that was sent there is called {name}.", "See `holdfast share --list --to`."
+            f"No record {name!r} was sent there.", "See `holdfast share --list --to`."
         )
     raise NotFoundError(
         f"Several records start with {name!r}.", f"One of: {', '.join(sorted(found)[:5])}."

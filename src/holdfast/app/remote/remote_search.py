@@ -97,7 +97,7 @@ class Remotes:
         if not found:
             raise NotFoundError("No server is configured.", "Name one: holdfast remote add URL")
         if not name and len(found) > 1:
-            raise InputError("Several servers are named here.", f"Say which: {known}.")
+            raise InputError("Several servers are configured.", f"Say which: {known}.")
         chosen = next((one for one in found if name in ("", one.name)), None)
         if chosen is None:
             raise NotFoundError(f"There is no server {name!r}.", f"There are: {known}.")

@@ -252,7 +252,7 @@ def plugin_retrievers(
         return []
     if settings.providers.use == OFF:
         raise InputError(
-            'Plugins are not asked: providers.use is "off".',
+            'Plugins are not queried: providers.use is "off".',
             f'Put use = "asked" under [providers] in {settings.home / FILE_NAME}.',
         )
     if plan.as_of:

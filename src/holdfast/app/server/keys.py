@@ -100,10 +100,12 @@ def revoke_key(memory: Holdfast, id: str) -> ApiKey:
     found = [key for key in memory.store.api_keys.all() if key.id.startswith(id)] if id else []
     if len(found) != 1:
         problem = f"Several keys start with {id!r}." if found else f"There is no key {id!r}."
-        raise NotFoundError(problem, "`holdfast key list` names them.")
+        raise NotFoundError(problem, "`holdfast key list` lists them.")
     with memory.store.transaction():
         if not memory.store.api_keys.revoke(found[0].id, memory.now()):
-            raise InputError(f"The key {found[0].id} was revoked before.", "It opens nothing.")
+            raise InputError(
+                f"The key {found[0].id} is revoked already.", "It no longer gives access."
+            )
     return next(key for key in memory.store.api_keys.all() if key.id == found[0].id)
 
 
@@ -119,8 +121,9 @@ def expiry(text: str, now: str) -> str:
             end = end.replace(tzinfo=end.tzinfo or UTC).astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise InputError(
-            f"{text!r} is no time to end at.", "Say 12h, 90d, 4w, 1y, or a day like 2027-01-31."
+            f"{text!r} is not a valid time to expire.",
+            "Write 12h, 90d, 4w, 1y, or a day like 2027-01-31.",
         ) from error
     if end <= start:
-        raise InputError(f"{text!r} is over already.", "Name a later time.")
+        raise InputError(f"{text!r} is in the past.", "Give a later time.")
     return format_time(end)

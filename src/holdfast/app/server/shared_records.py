@@ -145,5 +145,5 @@ def _shared_bank_id(memory: Holdfast, bank: str) -> str:
     """The id of the one bank that is named; an error for all banks and the organisation's bank."""
     id = memory.context.bank_id(bank) if bank else None
     if not id or id == ORGANISATION_BANK:
-        raise InputError("This is done in one bank, which people work in.", "Name it.")
+        raise InputError("This needs one bank of a project.", "Name it.")
     return id

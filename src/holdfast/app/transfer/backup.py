@@ -129,7 +129,7 @@ def backup_path(settings: Settings, target: Path | None, now: str) -> Path:
     is_folder = target.is_dir() or not (target.suffix or target.exists())
     path = target / name if is_folder else target
     if path.exists() or path.is_symlink():
-        raise InputError(f"{path} is there already.", "Choose another name; no file is replaced.")
+        raise InputError(f"{path} already exists.", "Choose another name; no file is replaced.")
     folder = target.absolute().parent
     if not target.is_dir() and not folder.is_dir():
         raise InputError(f"There is no folder {folder}.", "Make it first.")
@@ -147,7 +147,7 @@ def _copy(settings: Settings, path: Path, made: str) -> Backup:
         copy = copies.make_copy(settings.database, part, _files(settings), made, __version__)
         copies.name_durably(part, path)
     except FileExistsError as error:
-        raise InputError(f"{path} is there already.", "Choose another name.") from error
+        raise InputError(f"{path} already exists.", "Choose another name.") from error
     except OSError as error:
         raise StoreError(
             f"No backup can be made in {path.parent}: {error.strerror or error}.",

@@ -1,4 +1,4 @@
-"""The format of an export, version 2 (docs/export-format.md): one JSON object a line.
+"""The format of an export, version 2 (docs/export-format.md): one JSON object per line.
 
 The first line is a header with the number of lines of each type and a hash of them all, so that a
 truncated or changed file is noticed before anything is restored from it. `exporting` chooses the
@@ -157,7 +157,7 @@ def _decode_line(path: Path, number: int, data: bytes) -> ExportLine:
     table = _TABLE_BY_NAME.get(type)
     if table is None or set(row) != set(table.fields) or not _has_valid_types(table, row):
         raise InputError(
-            f"Line {number} of {path} is no {type} as version {VERSION} has them.",
+            f"Line {number} of {path} is not a valid {type} of version {VERSION}.",
             "Export it again with the version of Holdfast that you have.",
         )
     return ExportLine(bank, type, row)

@@ -136,10 +136,10 @@ class Imports:
         return done._replace(backup=backup)
 
     def import_conversation(self, path: Path, bank: str, dry_run: bool = False) -> IngestReport:
-        """Import a conversation, one JSON object a line; `undo_import` forgets it again. A dry run
-        only counts what is new."""
+        """Import a conversation, one JSON object per line; `undo_import` forgets it again. A dry
+        run only counts what is new."""
         if not path.is_file():
-            raise InputError(f"{path} is not a file.", "Give a file with one JSON object a line.")
+            raise InputError(f"{path} is not a file.", "Give a file with one JSON object per line.")
         from holdfast.app.transfer import conversation_imports
 
         file, store, context = path.resolve(), self._context.store, self._context
@@ -204,7 +204,7 @@ class _BankChooser:
     def _find(self, wanted: str) -> str:
         if wanted == ALL_BANKS:
             raise InputError(
-                "What is to be imported is of a project called 'all', which no bank can be called.",
+                "The records belong to a project called 'all', which cannot be the name of a bank.",
                 "Name a bank for it: --bank NAME.",
             )
         context = self._context

@@ -236,7 +236,7 @@ def _find_shared(held: Iterable[SharedRecord], name: str) -> SharedRecord:
     if len(found) == 1:
         return found[0]
     if not found:
-        raise NotFoundError(f"Nothing shared is called {name}.", "See `holdfast share --list`.")
+        raise NotFoundError(f"There is no shared record {name!r}.", "See `holdfast share --list`.")
     names = ", ".join(uri("shared", s.id) for s in found[:5])
     raise NotFoundError(f"Several shared records start with {name!r}.", f"One of: {names}.")
 

@@ -55,7 +55,7 @@ def _find_session(memory: Holdfast, what: str, bank: str | None) -> Session | No
             return reader.sessions.get(record.bank, record.session)
         if not isinstance(record, Session):
             raise InputError(
-                f"{what} is no part of one session.", "Name a session, or a topic in words."
+                f"{what} does not belong to one session.", "Name a session, or a topic in words."
             )
         return record
     found = (
@@ -69,7 +69,7 @@ def _find_session(memory: Holdfast, what: str, bank: str | None) -> Session | No
 def _topic_pack(memory: Holdfast, topic: str, bank: str | None) -> Pack:
     id = memory.context.bank_id(bank)
     if id is None:
-        raise InputError("A topic is handed over of one bank.", NAME_A_BANK)
+        raise InputError("A hand-off about a topic needs one bank.", NAME_A_BANK)
     found = memory.search.recall_with_plan(topic, bank, _TOPIC_PLAN)
     if found.abstained or not found.hits:
         near = f" It has words on: {', '.join(found.suggestions[:6])}." if found.suggestions else ""

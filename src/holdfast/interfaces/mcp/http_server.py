@@ -143,7 +143,9 @@ class _Handler(BaseHTTPRequestHandler):
                     self._server.sessions.end(self.headers, _OWNER)
                     self._reply(HTTPStatus.NO_CONTENT)
                 case _:
-                    raise _RefusedError(HTTPStatus.METHOD_NOT_ALLOWED, "Nothing is said unasked.")
+                    raise _RefusedError(
+                        HTTPStatus.METHOD_NOT_ALLOWED, "This server sends no messages on its own."
+                    )
         except (_RefusedError, HoldfastError) as error:
             self._refuse(error)
 
@@ -186,15 +188,15 @@ class _Handler(BaseHTTPRequestHandler):
         """The messages of a request."""
         length = self.headers.get("Content-Length", "")
         if not length.isascii() or not length.isdigit():
-            raise _RefusedError(HTTPStatus.LENGTH_REQUIRED, "Say how long it is.")
+            raise _RefusedError(HTTPStatus.LENGTH_REQUIRED, "Content-Length is missing.")
         if int(length[:20]) > MAX_LINE_CHARS:
-            raise _RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "It is too long.")
+            raise _RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The request is too long.")
         if not is_json(self.headers.get("Content-Type", "")):
             raise _RefusedError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"Send {JSON_TYPE}.")
         body = self.rfile.read(int(length))
         if len(body) < int(length):
             self.close_connection = True
-            raise _RefusedError(HTTPStatus.BAD_REQUEST, "It ended early.")
+            raise _RefusedError(HTTPStatus.BAD_REQUEST, "The request ended early.")
         return read_messages(body.decode("utf-8", "replace"))
 
     def _answer(self, post: Post, lines: Lines) -> None:

@@ -57,8 +57,8 @@ def find_entity(reader: Reader, bank: str | None, name: str) -> Entity:
     found = [(one, known) for one in banks for known in entities_named(reader, one, name)]
     if not found:
         raise NotFoundError(
-            f"Nothing is known that is called {name!r}.",
-            "`holdfast entities` lists what is, and with `--bank all` what is in every bank.",
+            f"There is no entity {name!r}.",
+            "`holdfast entities` lists them, with `--bank all` those of every bank.",
         )
     if len(found) > 1:
         names = ", ".join(f"{k.name} ({uri('entity', k.id)})" for _, k in found[:8])

@@ -59,10 +59,10 @@ def read_span(text: str) -> str:
         return ""
     if _SPAN.fullmatch(text) is None or text[:4] == "0000":
         raise InputError(
-            f"{text[:40]!r} is no year, month or day.", "Write 2026, 2026-03 or 2026-03-01."
+            f"{text[:40]!r} is not a year, month or day.", "Write 2026, 2026-03 or 2026-03-01."
         )
     if len(text) == 10 and int(text[8:]) > monthrange(int(text[:4]), int(text[5:7]))[1]:
-        raise InputError(f"There is no {text}.", "Take another day.")
+        raise InputError(f"There is no {text}.", "Give another day.")
     return text
 
 

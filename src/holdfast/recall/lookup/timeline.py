@@ -87,9 +87,7 @@ def timeline(
     """The records around an anchor; without one, the latest. If no kinds are given, a turn is also
     surrounded by the other turns of its session."""
     if isinstance(anchor, Entity):
-        raise InputError(
-            f"{anchor.name} is no record of a time.", f"See `holdfast entities {anchor.name}`."
-        )
+        raise InputError(f"{anchor.name} has no time.", f"See `holdfast entities {anchor.name}`.")
     if isinstance(anchor, Session):
         anchor = reader.sessions.digest(anchor.bank, anchor.id) or TimelinePosition(
             _time_of(anchor)

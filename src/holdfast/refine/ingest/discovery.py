@@ -137,13 +137,13 @@ def _refuse_other_formats(path: Path) -> None:
         return  # reading it will report the error
     if first.startswith(_JOURNAL_START):
         raise InputError(
-            f"{path} is a journal of what hooks told.", "It is read when its session is over."
+            f"{path} is a journal of hook events.", "It is read when its session is over."
         )
     dialogue = b'"text"' in first and b'"type"' not in first
     if first and (dialogue or (path.suffix != ".jsonl" and not first.startswith(b"{"))):
         raise InputError(
             f"{path} does not look like a transcript.",
-            "Those of agents are known by their shape; any other dialogue is read with "
+            "Transcripts of agents are recognised by their content; any other dialogue is read by "
             "`holdfast import conversation FILE --bank NAME`.",
         )
 

@@ -111,7 +111,7 @@ class ForgeClient:
         parts = urlsplit(self.url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
             raise SettingsError(
-                f"{url!r} is no address of a forge.",
+                f"{url!r} is not the address of a forge.",
                 "Set forge.url to something like https://github.example.com/api/v3 or "
                 "https://gitlab.example.com/api/v4.",
             )
@@ -235,11 +235,11 @@ class ForgeClient:
         if self._waited + wait > self._pace.wait_s:
             hint = "" if self.has_token else " With a token the limit is far higher."
             raise ForgeBusyError(
-                f"{self._shown} wants no more requests until {when}.",
+                f"{self._shown} allows no more requests until {when}.",
                 f"What was read is kept; run the same command again then to continue.{hint}",
             )
         self._pace.report(
-            f"{self._shown} wants no more requests until {when}; waiting {wait:.0f} s."
+            f"{self._shown} allows no more requests until {when}; waiting {wait:.0f} s."
         )
         self._waited += wait
         self._pace.sleep(wait)

@@ -80,7 +80,7 @@ class ForgeLists:
         value: object = answer.value
         if not isinstance(value, list):
             raise ForgeError(
-                f"{self._repo}: the forge gave something else than a list.",
+                f"{self._repo}: the answer of the forge is not a list.",
                 "Check forge.url; it is the address of the API.",
             )
         return objects(cast(list[object], value))

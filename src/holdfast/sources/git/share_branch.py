@@ -32,7 +32,7 @@ _README = f"""\
 # Shared memories
 
 What people of this project chose to share out of their Holdfast memories: one file per person in
-`{FOLDER}/`, one JSON object a line, each attributed and dated. `holdfast share` adds to it,
+`{FOLDER}/`, one JSON object per line, each attributed and dated. `holdfast share` adds to it,
 `holdfast unshare` takes back, `holdfast pull` takes in what others share. This branch has no
 history in common with the code and is never merged into it.
 """
@@ -55,8 +55,8 @@ def git_identity(folder: Path) -> Person:
     name, email = (git.query("config", key).strip() for key in ("user.name", "user.email"))
     if not name or not email:
         raise InputError(
-            "git does not know who you are, and what is shared says who shared it.",
-            'Tell it: git config user.name "…" and git config user.email "…".',
+            "git does not know your name, which shared records contain.",
+            'Set it: git config user.name "…" and git config user.email "…".',
         )
     return Person(name, email)
 
@@ -150,7 +150,7 @@ class ShareBranch:
             if not any(word in done.stderr for word in (b"rejected", b"failed to update", b"lock")):
                 self._unreachable(remote, done.stderr)
         raise InputError(
-            f"{remote} turned every push of {SHARE_BRANCH} down.",
+            f"{remote} rejected every push of {SHARE_BRANCH}.",
             f"See what it says: git push {remote} {SHARE_BRANCH}",
         )
 
@@ -177,7 +177,7 @@ class ShareBranch:
         listed = self._git.query("worktree", "list", "--porcelain").splitlines()
         if f"branch {BRANCH}" in listed and self._tip(BRANCH):
             raise InputError(
-                f"The branch {SHARE_BRANCH} is checked out, and would change under your hands.",
+                f"The branch {SHARE_BRANCH} is checked out, so it cannot be changed.",
                 "Go to another branch first: git switch -",
             )
 
@@ -201,7 +201,7 @@ class ShareBranch:
         folder = root.get(FOLDER)
         if folder is None or folder.kind != "tree":
             raise InputError(
-                f"The branch {SHARE_BRANCH} holds something else than shared memories.",
+                f"The branch {SHARE_BRANCH} contains something other than shared memories.",
                 f"Rename it if it is yours: git branch -m {SHARE_BRANCH} another-name",
             )
         found: dict[str, bytes] = {}
@@ -214,7 +214,7 @@ class ShareBranch:
                 raise InputError(
                     f"{path} on the branch {SHARE_BRANCH} is larger than "
                     f"{MAX_FILE_BYTES >> 20} MB.",
-                    "Somebody should look at it before anything is taken from it.",
+                    "Check it before anything is imported from it.",
                 )
             found[path] = self._git.run("cat-file", "blob", entry.oid)
         return found

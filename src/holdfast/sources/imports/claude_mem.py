@@ -88,12 +88,12 @@ def _input_error(path: Path, error: sqlite3.DatabaseError) -> InputError:
     why = str(error)
     if "locked" in why or "busy" in why:
         return InputError(
-            f"{path} is in use by another program, which lets nobody read it.",
+            f"{path} is in use by another program, which has locked it.",
             "Stop claude-mem's worker, or try again in a minute; nothing was imported.",
         )
     if "unable to open" in why or "readonly" in why:
         return InputError(
-            f"{path} cannot be opened where it lies: {why}.",
+            f"{path} cannot be opened in its folder: {why}.",
             f"Copy it with {path.name}-wal to a folder of yours, and name the copy.",
         )
     return InputError(

@@ -97,8 +97,8 @@ def load_json(path: Path, what: str) -> Any:
             ) from error
         if mapping(lines[0]).get("format") == _OWN_FORMAT:
             raise InputError(
-                f"{path} is an export of Holdfast's, not {what}.",
-                "`holdfast import holdfast FILE` brings it back; nothing was imported.",
+                f"{path} is a Holdfast export, not {what}.",
+                "`holdfast import holdfast FILE` restores it; nothing was imported.",
             ) from error
         return lines
 

@@ -104,7 +104,7 @@ def _blocks(path: Path) -> Iterator[ImportItem]:
         else:
             parts[-1] += line + "\n"
     if len(parts) < 3:
-        raise InputError(f"{path} is no export of mem0.", f"Name {_DESCRIPTION}.")
+        raise InputError(f"{path} is not an export of mem0.", f"Name {_DESCRIPTION}.")
     for head, text in zip(parts[1::2], parts[2::2], strict=False):
         fields: Record = {}
         for line in head.splitlines():

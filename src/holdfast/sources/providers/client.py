@@ -95,7 +95,7 @@ class ProviderClient:
         if "error" in answer:
             raise ProviderError(f"it refuses {method}")
         if not isinstance(answer["result"], dict):
-            raise ProviderError(f"its answer to {method} has no sense")
+            raise ProviderError(f"its answer to {method} is invalid")
         return cast(Object, answer["result"])
 
 

@@ -144,8 +144,8 @@ class HttpTransport:
 
 def _check_status(status: int) -> None:
     if status in (401, 403):
-        raise ProviderError(f"it wants a login that we do not have (HTTP {status})")
+        raise ProviderError(f"it needs a login (HTTP {status})")
     if 300 <= status < 400:
-        raise ProviderError(f"it sends us to another address, where we do not go ({status})")
+        raise ProviderError(f"it redirects to another address, which is not followed ({status})")
     if not 200 <= status < 300:
         raise ProviderError(f"it refused with HTTP {status}")

@@ -42,9 +42,9 @@ class StdioTransport:
     ) -> None:
         found = which(command, path=environment.get("PATH"))
         if found is None:
-            raise ProviderError("its program is not there")
+            raise ProviderError("its program was not found")
         if not hasattr(os, "posix_spawnp"):
-            raise ProviderError("plugins that are programs cannot be asked on this system")
+            raise ProviderError("plugins that are programs cannot be queried on this system")
         guard_end, self._lifeline = os.pipe()
         guard = [sys.executable, "-I", "-S", process_guard.__file__, str(guard_end)]
         try:

@@ -103,16 +103,18 @@ def timeout_error(timeout_s: float) -> RemoteError:
 def _checked_answer(status: int, body: bytes) -> dict[str, Any]:
     """The JSON object of an answer; a RemoteError where the status or the form is another."""
     if status == 401:
-        raise RemoteRefusedError("it does not know the key, or the key has ended")
+        raise RemoteRefusedError("it does not accept the key; it may have expired")
     if 300 <= status < 400:
-        raise RemoteRefusedError(f"it sends us to another address, where we do not go ({status})")
+        raise RemoteRefusedError(
+            f"it redirects to another address, which is not followed ({status})"
+        )
     if status in (429, 503):
-        raise RemoteError("it has too much to do just now")
+        raise RemoteError("it is overloaded")
     try:
         answer = mapping(json.loads(body))
     except (ValueError, RecursionError) as error:
         if 200 <= status < 300:
-            raise RemoteError("it does not answer as a memory does") from error
+            raise RemoteError("it is not a Holdfast server") from error
         answer = dict[str, Any]()
     if 200 <= status < 300:
         return answer
@@ -127,7 +129,7 @@ def _checked_answer(status: int, body: bytes) -> dict[str, Any]:
 
 def _listed(answer: Record, name: str) -> list[Any]:
     if not isinstance(answer.get(name), list):
-        raise RemoteError("it does not answer as a memory does")
+        raise RemoteError("it is not a Holdfast server")
     return answer[name]
 
 

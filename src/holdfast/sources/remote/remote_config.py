@@ -57,9 +57,9 @@ def checked_address(url: str, insecure: bool = False) -> str:
         )
     if parts.scheme == "http" and host not in _LOOPBACK and not insecure:
         raise InputError(
-            f"{host} would be spoken to in the clear: the key and all questions could be read on "
-            "the way.",
-            "Give an address with https://. For a network that nobody else is on: --insecure.",
+            f"The connection to {host} would not be encrypted: the key and all questions could be "
+            "read on the way.",
+            "Give an address with https://. On a network that only you use: --insecure.",
         )
     netloc = f"[{host}]" if ":" in host else host
     return f"{parts.scheme}://{netloc}{f':{port}' if port else ''}{parts.path.rstrip('/')}"
@@ -74,7 +74,8 @@ def check_name(name: str) -> str:
     """The name of a server; raises InputError where it is not allowed."""
     if not _NAME.fullmatch(name):
         raise InputError(
-            f"A server cannot be called {name!r}.", "Use small letters, digits, dots and dashes."
+            f"A server cannot be called {name!r}.",
+            "Use lower-case letters, digits, dots and dashes.",
         )
     return name
 
@@ -120,12 +121,12 @@ def read_remotes(path: Path) -> list[Remote]:
         return []
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(
-            f"{path} cannot be read.", "Remove it, and name your servers again."
+            f"{path} cannot be read.", "Remove it, and add your servers again."
         ) from error
     if not is_private(stat):
         raise InputError(
             f"{path} can be read by other users, and contains keys.",
-            f"chmod 600 {path}; if others use this machine, have new keys made.",
+            f"chmod 600 {path}; if others use this machine, ask for new keys.",
         )
     return sorted(found)
 

@@ -37,7 +37,7 @@ class ApiKeys:
         self._db.run(f"INSERT INTO api_key ({_KEY}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
 
     def revoke(self, id: str, time: str) -> bool:
-        """Revoke a key; False if there is none, or it was revoked before."""
+        """Revoke a key; False if there is none, or it is revoked already."""
         done = self._db.run(
             "UPDATE api_key SET revoked = ? WHERE id = ? AND revoked = ''", (time, id)
         )

@@ -178,7 +178,7 @@ class PostgresConnection:
         """Wait for other writers and begin."""
         if not self._pool.writing.acquire(timeout=self._pool.wait_s):
             raise StoreBusyError(
-                f"Something else of this program writes to {self.place} for too long.",
+                f"Another thread of this program writes to {self.place} for too long.",
                 "Try again; nothing was written.",
             )
         try:

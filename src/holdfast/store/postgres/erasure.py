@@ -73,7 +73,7 @@ class PostgresEraser(Eraser):
                 raise StoreError(
                     f"What is gone from {self._server.place} was not overwritten on its disk: that "
                     "takes the owner of the tables, or a role with the right MAINTAIN.",
-                    "Let the owner say VACUUM FULL, or see docs/postgres.md.",
+                    "Let the owner run VACUUM FULL, or see docs/postgres.md.",
                 )
             indexed = {table for _, table in self._server.query(HNSW_INDEXES)}
             for (table,) in self._server.query(_TABLES):

@@ -66,7 +66,7 @@ def store_error(error: psycopg.Error, place: str) -> HoldfastError:
     if code in _LOCKED:
         return StoreBusyError(
             f"The memory at {place} cannot be used right now: {why}.",
-            "Try again; nothing was written by halves, and doing it again writes nothing twice.",
+            "Try again; nothing was written partially, and nothing is written twice.",
         )
     if code == "25006":
         return StoreUnavailableError(
@@ -77,8 +77,8 @@ def store_error(error: psycopg.Error, place: str) -> HoldfastError:
     if is_unavailable(error):
         return StoreUnavailableError(
             f"The memory at {place} cannot be used right now: {why}.",
-            "Try again once the server answers; what was under way was not written by halves, "
-            "and doing it again writes nothing twice.",
+            "Try again once the server answers; nothing was written partially, and nothing is "
+            "written twice.",
         )
     if code == "42501" or (not code and _REFUSED.search(str(error))):
         return StoreError(

@@ -91,7 +91,7 @@ def move(
 def _tables(source: AnyStore, target: AnyStore) -> list[_Table]:
     file = source if isinstance(source, SqliteStore) else target
     if not isinstance(file, SqliteStore):
-        raise InputError("Both memories lie on servers.", "Use pg_dump and pg_restore.")
+        raise InputError("Both memories are on servers.", "Use pg_dump and pg_restore.")
     names = [name for (name,) in file.database.all(_TABLES)]
     others = [name for name in names if name not in (*_FIRST, *_LAST)]
     found: list[_Table] = []

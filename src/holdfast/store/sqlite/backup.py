@@ -147,7 +147,7 @@ def put_back(
         if status in waits:
             if time.monotonic() > give_up:
                 raise StoreBusyError(
-                    f"Another process holds the memory at {database}.",
+                    f"Another process locks the memory at {database}.",
                     "Nothing was changed. Let it finish, then run the same command again.",
                 )
         elif not locked:
@@ -207,7 +207,7 @@ def _check_ours(connection: sqlite3.Connection, path: Path) -> None:
 def _unusable_copy(path: Path, why: str) -> StoreCorruptError:
     return StoreCorruptError(
         f"{path} is not a whole copy of a memory: {why}.",
-        "Nothing was changed. `holdfast restore-backup --list` names others.",
+        "Nothing was changed. `holdfast restore-backup --list` lists others.",
     )
 
 

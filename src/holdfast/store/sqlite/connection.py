@@ -258,7 +258,7 @@ def store_error(error: sqlite3.DatabaseError, path: Path | str) -> StoreError:
     code = _code(error)
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreBusyError(
-            f"Another process holds the memory at {path} for too long.",
+            f"Another process locks the memory at {path} for too long.",
             "Try again; `holdfast status` shows what is there. Nothing was lost.",
         )
     if code == sqlite3.SQLITE_FULL:

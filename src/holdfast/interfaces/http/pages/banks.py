@@ -190,4 +190,6 @@ def _number(form: Form, name: str) -> int | None:
     try:
         return int(form[name])
     except ValueError as error:
-        raise InputError(f"{form[name]!r} is no {name}.", "Give a whole number.") from error
+        raise InputError(
+            f"{form[name]!r} is not a valid {name}.", "Give a whole number."
+        ) from error
