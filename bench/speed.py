@@ -144,7 +144,7 @@ def page(speed: Speed) -> str:
             f"{machine.cores} cores, {machine.system}, Python {machine.python}, "
             f"{_describe_load(machine)}.",
             "",
-            "| | what | ratio | noise | limit | in times of | time | command |",
+            "| | what | ratio | noise | limit | control | time | command |",
             "|---|---|---|---|---|---|---|---|",
             *rows,
         ]

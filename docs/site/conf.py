@@ -20,6 +20,7 @@ suppress_warnings = [
 ]
 highlight_language = "text"
 html_theme = "furo"
+html_show_copyright = False
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_js_files = ["search.js"]
