@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.model.knowledge import EndedStatement, EndReason
-from holdfast.recall.core.ended_words import EndedWords, has_ended
+from holdfast.recall.core.ended_words import WHOLE_SESSION, EndedWords, has_ended
 
 SAID, ENDED, LATER = "2026-05-03T09:00:00Z", "2026-05-05T09:00:00Z", "2026-05-07T09:00:00Z"
 FLUX = EndedStatement(
@@ -127,6 +127,29 @@ def test_in_its_own_exchange_fewer_words_refer_to_it(ended: EndedStatement) -> N
     assert not says(ended, text, "s1", seq=5)
     assert not says(ended, text, "s2", seq=4)
     assert not says(LIMIT, "The test passes 10 times in a row.", "s1")
+
+
+UPLOADS = LIMIT._replace(
+    text="Uploads always go through S3 in the media service.", now="", instead=""
+)
+
+
+@pytest.mark.parametrize("seq", [3, WHOLE_SESSION])
+@pytest.mark.parametrize(
+    ("ended", "title"),
+    [
+        (UPLOADS, "Put uploads through S3"),
+        (UPLOADS, "Committed: Put uploads through S3"),
+        (FLUX._replace(now="", instead=""), "Deploy with flux"),
+    ],
+)
+def test_the_title_of_the_session_of_what_nothing_replaced_has_ended(
+    ended: EndedStatement, title: str, seq: int
+) -> None:
+    assert says(ended, title, "s1", seq=seq)
+    assert not says(ended, title, "s2", seq=seq)
+    assert not says(ended, "Show the uploads in a table", "s1", seq=WHOLE_SESSION)
+    assert not says(ended, "Decide against uploads through S3", "s1", seq=WHOLE_SESSION)
 
 
 def test_a_wrong_guess_ends_within_its_session_only() -> None:

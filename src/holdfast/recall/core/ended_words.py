@@ -63,6 +63,9 @@ class EndedLimits(NamedTuple):
     # them is in the ended statement, and so many are.
     part_share: float = 0.8
     part_words: int = 2
+    # In the session where it was said, and where nothing holds instead, a smaller share of the
+    # words will do: "Put uploads through flux" for "uploads go through flux in the media service".
+    brief_share: float = 0.6
     # A record as a whole has ended if such sentences make up this share of its text.
     share_of_record: float = 0.4
 
@@ -138,7 +141,11 @@ class EndedWords:
             one
             for one in known
             if (not time or time < one.statement.ended)
-            and (_shares_enough(one, whole, place) or _may_say_part(one, whole))
+            and (
+                _shares_enough(one, whole, place)
+                or _may_say_part(one, whole)
+                or _may_say_in_brief(one, whole, place)
+            )
         ]
         if not near:
             return ()
@@ -235,6 +242,8 @@ def _says(sentence: str, stems: frozenset[str], known: _Known, place: _Place) ->
     """Whether a sentence says an ended statement, and not what holds instead."""
     if known.statement.everywhere and _says_part(sentence, known):
         return True
+    if any(_is_brief(text, known, place) for text in _titles(sentence)):
+        return True
     if not _shares_enough(known, stems, place):
         return False
     if known.new and len(known.new & stems) >= _LIMITS.telling_share * len(known.new):
@@ -270,9 +279,34 @@ def _says_part(sentence: str, known: _Known) -> bool:
     """Whether a sentence, the title that it quotes, or what stands after its label says a part of
     an ended statement that no longer holds, and nothing else: what carried a decision out is
     history with it."""
+    return any(_is_part(text, known) for text in _titles(sentence))
+
+
+def _titles(sentence: str) -> list[str]:
+    """What a sentence may give as a title: what it quotes; else all of it, or what stands after its
+    label."""
     labelled = _LABELLED.match(sentence)
-    texts = _TITLE.findall(sentence) or [sentence, *(labelled.groups() if labelled else ())]
-    return any(_is_part(text, known) for text in texts)
+    return _TITLE.findall(sentence) or [sentence, *(labelled.groups() if labelled else ())]
+
+
+def _may_say_in_brief(known: _Known, stems: frozenset[str], place: _Place) -> bool:
+    """Whether a text can be a title of what was said in its session, where nothing holds
+    instead."""
+    is_of_it = place.is_in_exchange(known.statement) or (
+        place.is_in_session(known.statement) and place.seq == WHOLE_SESSION
+    )
+    return is_of_it and not known.statement.now and len(known.all & stems) >= _LIMITS.part_words
+
+
+def _is_brief(text: str, known: _Known, place: _Place) -> bool:
+    """Whether a text is such a title: most of its words are the statement's, and it denies what
+    that denies."""
+    stems = _content(text)
+    if not _may_say_in_brief(known, stems, place) or _AGAINST.search(text):
+        return False
+    clauses = (c for c in _CLAUSE_END.split(known.statement.text) if stems & _content(c))
+    is_same = is_negated(text) == any(map(is_negated, clauses))
+    return is_same and len(known.all & stems) >= _LIMITS.brief_share * len(stems)
 
 
 def _is_part(text: str, known: _Known) -> bool:
