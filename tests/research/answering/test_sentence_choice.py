@@ -140,3 +140,20 @@ def test_only_a_few_sentences_are_compared_by_meaning() -> None:
     text = " ".join(f"On day {n} the tide gauge counts every wave of pier {n}." for n in range(40))
     choose("what does the tide gauge count?", text, cosines=cosines)
     assert 1 < len(compared) < 10
+
+
+UNWANTED = (
+    f"{LONG}passed.\n\nNot wanted:\n\n- a second copy of the tide tables in the office of the pilot"
+    "\n- the lamp of the pier as a dependency of the gauge, at whatever hour of the night it is lit"
+    f"\n\nThe lamp is grey. {LONG}passed again."
+)
+
+
+def test_an_item_is_quoted_with_what_announces_its_list() -> None:
+    quoted = choose("is the gauge a dependency of the lamp?", UNWANTED).quoted
+    assert quoted.startswith("Not wanted: the lamp of the pier as a dependency")
+    assert "second copy" not in quoted
+
+
+def test_a_sentence_after_a_list_is_quoted_without_what_announces_the_list() -> None:
+    assert choose("is the lamp grey?", UNWANTED).quoted.startswith("The lamp is grey.")

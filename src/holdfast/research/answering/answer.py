@@ -532,8 +532,11 @@ def _excerpt(hit: Hit, sentence: str) -> str:
     """What a citation shows of a record: its beginning, or the part with the quoted sentence where
     that comes later; all of a recap, because a rule that is cut is another rule."""
     text = hit.text
-    # A line of code may follow, which is not written there.
+    # A line of code may follow, which is not written there; and what announces a list is quoted
+    # before an item that may stand further down.
     at = text.find(sentence.partition(" `")[0][:_FOUND_BY_CHARS])
+    if at < 0:
+        at = text.find(sentence.partition(": ")[2][:_FOUND_BY_CHARS])
     if "recap" in hit.why:
         return cut(text, longest_quote(hit))
     if at <= 0 or at < MAX_EXCERPT_CHARS - len(sentence):

@@ -22,6 +22,8 @@ from holdfast.store.protocol import Reader
 
 # Only the first quotes are read as the answer.
 _COMPLETED = 2
+# A shorter item of a list may be a part of another.
+_MIN_ITEM_CHARS = 20
 # A reply that covers less of the question is about something else.
 MIN_COVERED = 0.1
 
@@ -96,5 +98,8 @@ def _without_repeats(reply: Hit, quoted: str) -> Hit:
     """A reply without the sentences that were just quoted, unless it says nothing else."""
     text = reply.text
     for sentence in sentences(quoted):
+        _, _, item = sentence.partition(": ")
         text = text.replace(sentence, "")
+        # An item of a list is quoted with what announces the list, wherever that stands.
+        text = text.replace(item, "") if len(item) >= _MIN_ITEM_CHARS else text
     return replace(reply, text=text) if text.strip() else reply

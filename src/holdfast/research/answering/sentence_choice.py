@@ -60,6 +60,8 @@ class SentenceWeights(NamedTuple):
     # by both of the best six (22 of four, 24 of eight, 25 of all; 23 to 25 of all with 0.25 to 2).
     compared: int = 6
     cosine: float = 1.0
+    # What announces a list is quoted before an item of it if it is no longer.
+    announcement_chars: int = 80
 
 
 _WEIGHTS = SentenceWeights()
@@ -289,7 +291,7 @@ def _is_short(sentence: str) -> bool:
 
 def _quoted(text: str, run: Sequence[str], n: int) -> str:
     """A sentence with what belongs to it, as far as there is room: the item of a list from its
-    beginning."""
+    beginning, and after what announces the list ("Not wanted:")."""
     if sum(map(len, run)) + len(run) <= MAX_SENTENCE_CHARS:
         return joined(run)
     start = _start_of_item(text, run, n)
@@ -297,7 +299,9 @@ def _quoted(text: str, run: Sequence[str], n: int) -> str:
         start = n - 1
     if sum(map(len, run[start : n + 1])) >= MAX_SENTENCE_CHARS:
         start = n
-    return _with_what_follows(run[start], run[start + 1 :])
+    announcement = _announcement(text, run, start)
+    begun = f"{announcement} {run[start]}" if announcement else run[start]
+    return _with_what_follows(begun, run[start + 1 :])
 
 
 def _start_of_item(text: str, run: Sequence[str], n: int) -> int:
@@ -313,6 +317,21 @@ def _start_of_item(text: str, run: Sequence[str], n: int) -> int:
     while start and run[start - 1] in before:
         start -= 1
     return start
+
+
+def _announcement(text: str, run: Sequence[str], start: int) -> str:
+    """What announces the list with an item that begins a quote; "" where nothing does, or it is
+    long."""
+    at = text.find(run[start])
+    above = next((one for one in reversed(run[:start]) if announces_more(one)), "")
+    place = text.rfind(above, 0, max(at, 0)) if above else -1
+    if place < 0 or len(above) > _WEIGHTS.announcement_chars:
+        return ""
+    _, *lines = text[place + len(above) : at].split("\n")
+    in_list = bool(lines) and all(
+        not line.strip() or line.startswith(" ") or LIST_MARK.match(line) for line in lines
+    )
+    return above if in_list and lines[-1].strip() else ""
 
 
 def _with_what_follows(sentence: str, following: Sequence[str]) -> str:
