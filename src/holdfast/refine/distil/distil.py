@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import islice
 
 import numpy as np
@@ -16,6 +16,7 @@ from holdfast.refine.distil.laid_down import lists_rules, worth_of_form
 from holdfast.refine.distil.lasting import may_last
 from holdfast.refine.distil.learned_kinds import learned_kinds
 from holdfast.refine.distil.overtaken import LaterWork
+from holdfast.refine.distil.person_kinds import is_step_order
 from holdfast.refine.distil.second_look import (
     LIMITS_BY_VECTORS,
     SECOND_LOOK,
@@ -25,6 +26,9 @@ from holdfast.refine.distil.second_look import (
 from holdfast.refine.distil.selector import LIMITS, Scored, SelectionLimits, Selector, select
 from holdfast.refine.distil.utterances import Place, Utterance, find_utterances
 from holdfast.refine.distil.wording import Context, Distilled, word_statements
+
+# A refusal or an answer tells more than an order: what was about to be done, or was asked.
+_PROMPTS = frozenset((Place.PROMPT, Place.CORRECTION))
 
 
 def distil(
@@ -67,7 +71,20 @@ def distil(
     if embed is not None:
         of_kinds = learned_kinds(of_kinds, utterances, embed)
     notes = {number for number, one in enumerate(utterances) if one.place is Place.NOTE}
-    return word_statements(select(of_kinds, limits, notes), utterances, context)
+    laid_down = {one for one, worth in formed.items() if worth == FORM_LIMITS.binding}
+    lasting = [one for one in of_kinds if not _is_momentary(one, utterances, laid_down)]
+    # What was asked for is better than nothing where a session says nothing else.
+    chosen = select(lasting, limits, notes, laid_down) or select(of_kinds, limits, notes)
+    return word_statements(chosen, utterances, context)
+
+
+def _is_momentary(
+    one: Scored, utterances: Sequence[Utterance], laid_down: Collection[Candidate]
+) -> bool:
+    """Whether a statement is a person's order that was carried out and is done with."""
+    utterance = utterances[one.candidate.utterance]
+    is_typed = utterance.is_person and utterance.place in _PROMPTS
+    return is_typed and one.candidate not in laid_down and is_step_order(one.candidate.statement)
 
 
 def _kept(embed: Embed) -> Embed:

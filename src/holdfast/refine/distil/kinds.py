@@ -1,7 +1,8 @@
 """Decides of which kind a statement is.
 
 Words that show a kind decide: a cause makes a lesson, what is left makes a todo. Where none does,
-the selector's guess counts, but for the kinds that need such a word.
+what an agent says is an outcome by the selector's guess, or else a fact. What people say is judged
+in `person_kinds`.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ import re
 from holdfast.language import plain
 from holdfast.model.knowledge import Kind
 from holdfast.refine.core.written_messages import COMMITTED, PULL_REQUEST
+from holdfast.refine.distil.person_kinds import CHOICE, kind_of_person_statement
 from holdfast.refine.distil.statements import Statement
 from holdfast.refine.distil.utterances import PLANNED, Place, Utterance
 from holdfast.refine.facts import hypotheses
-from holdfast.refine.facts.momentary_orders import is_for_the_moment
 from holdfast.regex import regex
 
 # How also people say that something is not for now: what else they ask for is done at once.
@@ -51,11 +52,6 @@ _CAUSE = regex(
     _REASON + r"|\bcrash|fail(?:s|ed|ing) (?:when|with|on)|does(?:n['’]t| not) work", re.IGNORECASE
 )
 _CAUSE_LEAD = regex(r"cause|problem|bug|why", re.IGNORECASE)
-_BINDING = regex(
-    r"\b(?:always|never|must|do not|don['’]t|should(?:n['’]t)?|only|from now on)\b|"
-    r"^\W*(?:make sure|ensure|no \w+s)\b",
-    re.IGNORECASE,
-)
 _DONE = regex(
     r"^\W*(?:i(?:['’]ve| have)? )?(?:successfully )?(?:added|implemented|created|updated|removed|"
     r"replaced|renamed|merged|pushed|committed|opened|completed|fixed|moved|switched|refactored|"
@@ -84,7 +80,7 @@ REASONS = regex(
 # How a commit message or a plan says what it does.
 _DO = (
     r"^\W*(?:add|implement|create|update|remove|replace|rename|merge|fix|move|switch|refactor|write|"
-    r"build|extend|migrate|clean|change|support|drop|introduce|extract|allow|show|make|bump|use|"
+    r"rewrite|build|extend|migrate|clean|change|support|drop|introduce|extract|allow|show|make|bump|use|"
     r"simplify|restructure|document|process|handle|improve|enable|disable|report|refresh|rework|"
     r"convert|split|keep|stop|prevent|ensure|avoid|import)"
 )
@@ -93,18 +89,6 @@ _DOES = regex(_DO + r"s?\b", re.IGNORECASE)
 _ORDERS = regex(_DO + r"\b", re.IGNORECASE)
 # A name before what is done: "Change B: Rewrite the parser".
 _LABEL = regex(r"^\W*[\w .()/`-]{2,40}[:—–] ")
-_CHOICE = regex(
-    r"\b(?:decid\w*|decisions?|cho(?:se|sen)|(?:go|going|went|stick|sticking) with|agreed|opted|"
-    r"settled on|by design|deliberate\w*|intentional\w*|prefer(?:red)? over)\b",
-    re.IGNORECASE,
-)
-# How a person settles what is done, once.
-_SETTLES = regex(
-    r"^\W*(?:(?:i think )?we (?:should|can|could|will)|let['’]?s)\b(?!.*\b(?:always|never)\b)", re.I
-)
-_WISH = regex(r"\b(?:prefer|like|want|please|rather)\b", re.IGNORECASE)
-# Kinds that are only given where the words show it.
-_SHOWN = frozenset((Kind.LESSON, Kind.TODO, Kind.RULE))
 
 
 # What is said there is always of one kind.
@@ -126,7 +110,9 @@ def kind_of(statement: Statement, utterance: Utterance, guess: Kind) -> Kind:
         return Kind.DECISION
     if utterance.place is Place.COMMIT and _DOES.match(text) and not _CAUSE.search(text):
         return Kind.OUTCOME
-    return _said_by_person(text, guess) if utterance.is_person else _by_agent(statement, guess)
+    if utterance.is_person:
+        return kind_of_person_statement(statement)
+    return _by_agent(statement, guess)
 
 
 def is_left_open(statement: Statement) -> bool:
@@ -173,32 +159,13 @@ def names_cause_or_fix(sentence: str) -> bool:
     return _EXPLAINS.search(text) is not None or hypotheses.states_fix(text)
 
 
-def _said_by_person(text: str, guess: Kind) -> Kind:
-    if _SETTLES.match(text):
-        return Kind.DECISION
-    if _BINDING.search(text):
-        # An order for the moment shows how somebody likes things; it lays nothing down.
-        return Kind.PREFERENCE if is_for_the_moment(text) else Kind.RULE
-    if _CAUSE.search(text):
-        return Kind.LESSON
-    if _CHOICE.search(text):
-        return Kind.DECISION
-    if _WISH.search(text):
-        return Kind.PREFERENCE
-    if _DOES.match(text):
-        return Kind.DECISION
-    if guess is Kind.DECISION:
-        return Kind.FACT
-    return Kind.PREFERENCE if guess in _SHOWN else guess
-
-
 def _by_agent(statement: Statement, guess: Kind) -> Kind:
     text = plain(statement.text)
     if _CAUSE.search(text) or _CAUSE_LEAD.search(statement.lead):
         return Kind.LESSON
     if _DONE.search(text) or _DONE.match(_LABEL.sub("", text)):
         return Kind.OUTCOME
-    if _CHOICE.search(text):
+    if CHOICE.search(text):
         return Kind.DECISION
     # An agent lays down no rules, decides nothing unsaid and has no preferences.
     return guess if guess is Kind.OUTCOME else Kind.FACT

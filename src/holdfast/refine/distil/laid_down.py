@@ -16,6 +16,7 @@ from holdfast.language import describes_failure, plain, sentences
 from holdfast.refine.core.word_classes import WordClass, word_class
 from holdfast.refine.distil.features import content_words
 from holdfast.refine.distil.lasting import asks
+from holdfast.refine.distil.person_kinds import MAX_SENTENCES, OPENERS, PROHIBITS
 from holdfast.refine.distil.statements import Statement, find_rules
 from holdfast.refine.distil.utterances import Place, Utterance
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
@@ -25,8 +26,7 @@ from holdfast.regex import regex
 class LaidDownLimits(NamedTuple):
     """Which messages are a person's own words, and how short they may be."""
 
-    # A longer message is a specification or was composed.
-    max_sentences: int = 12
+    max_sentences: int = MAX_SENTENCES
     max_chars: int = 300
     min_words: int = 2
     # What is added to the score. Of 168 sessions, what binds was what a careful reader remembered
@@ -40,14 +40,10 @@ LIMITS = LaidDownLimits()
 
 _TYPED = frozenset((Place.PROMPT, Place.CORRECTION, Place.REFUSAL))
 _VERBS = frozenset((WordClass.VERB, WordClass.ACTION))
-_OPENERS = (
-    r"^\W*(?:(?:ok(?:ay)?|yes|no|so|now|and|also|but|please|pls|well|great|good|thanks|btw|"
-    r"again|oh|wait|hey|remember)[\s,.:!—–-]+)*"
-)
-_OPENED = regex(_OPENERS, re.I)
+_OPENED = regex(OPENERS, re.I)
 # A question, also without its mark.
 _ASKS = regex(
-    _OPENERS + r"(?:do|does|did|can|could|is|are|was|were|has|have|should|would|will|what|why|how|"
+    OPENERS + r"(?:do|does|did|can|could|is|are|was|were|has|have|should|would|will|what|why|how|"
     r"where|when|who|which)\b",
     re.I,
 )
@@ -55,11 +51,6 @@ _ASKS = regex(
 _COMPOSED = regex(
     r"^\W*(?:the following is the \w+ agent history|you are\b|your (?:job|task|role|name) is\b)|"
     r"^\[\d+\] \w+\b",
-    re.I,
-)
-_PROHIBITS = regex(
-    r"(?:" + _OPENERS + r"|[,;:(] (?:and |but |so |please )*)(?:do not|don['’]?t|never|avoid) "
-    r"(?!worry|forget|hesitate|mind\b|know|think|see\b|understand|get\b|remember|stop|care)\w+",
     re.I,
 )
 # What somebody wants to be so, not what they want done.
@@ -91,7 +82,7 @@ _STANDS = regex(
 # A choice between ways: with what it is not, why, or for all of us.
 _CHOOSES = regex(
     r"\b(?:instead|rather than|without|unless|because|since|given that|so that|no longer)\b|"
-    + _OPENERS
+    + OPENERS
     + r"(?:i think )?we (?:should|will)\b",
     re.I,
 )
@@ -129,7 +120,7 @@ def _worth(sentence: str) -> float:
     text = plain(sentence).strip()
     if not _may_bind(text):
         return 0.0
-    if _PROHIBITS.search(text) or _WISHES.search(text) or _binds(text):
+    if PROHIBITS.search(text) or _WISHES.search(text) or _binds(text):
         return LIMITS.binding
     reports = describes_failure(text) or _HAPPENED.match(text) is not None
     return LIMITS.choice if _CHOOSES.search(text) and not reports else 0.0
@@ -137,7 +128,7 @@ def _worth(sentence: str) -> float:
 
 def _may_bind(text: str) -> bool:
     """Whether a sentence is no question, not for the moment, and of neither few nor many words."""
-    if asks(text) or (_ASKS.match(text) and not _PROHIBITS.match(text)):
+    if asks(text) or (_ASKS.match(text) and not PROHIBITS.match(text)):
         return False
     has_words = len(content_words(text)) >= LIMITS.min_words and len(text) <= LIMITS.max_chars
     return has_words and not is_for_the_moment(text)

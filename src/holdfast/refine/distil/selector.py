@@ -48,6 +48,8 @@ class SelectionLimits(NamedTuple):
     # Beyond `most`: what an agent wrote down for later sessions is distilled already.
     notes: int = 4
     note_threshold: float = 0.0
+    # Also beyond `most`: what people lay down, which long sessions would crowd out.
+    laid_down: int = 4
 
 
 LIMITS = SelectionLimits()
@@ -112,21 +114,27 @@ def select(
     scored: Sequence[Scored],
     limits: SelectionLimits = LIMITS,
     notes: Collection[int] = (),
+    laid_down: Collection[Candidate] = (),
 ) -> list[Scored]:
     """The statements to remember, in the order they were said: the best, without those that overlap
-    with a better one or say the same. `notes` are the utterances that were written for later."""
+    with a better one or say the same. `notes` are the utterances that were written for later,
+    `laid_down` the statements with which people say what must hold."""
     chosen: list[tuple[Scored, frozenset[str]]] = []
     taken: set[tuple[int, int]] = set()
     lists: Counter[tuple[int, str]] = Counter()
     changes: Counter[int] = Counter()
     outcomes = 0
+    left = {"notes": limits.notes, "laid_down": limits.laid_down}
     for one in sorted(scored, key=lambda s: (-s.score, s.candidate.utterance)):
-        if one.score < limits.threshold or len(chosen) == limits.most + limits.notes:
+        if one.score < limits.threshold:
             break
         number, statement = one.candidate
-        is_beyond = len(chosen) >= limits.most
-        if is_beyond and (number not in notes or one.score < limits.note_threshold):
-            continue
+        beyond = ""
+        if len(chosen) >= limits.most:
+            is_note = number in notes and one.score >= limits.note_threshold
+            beyond = "laid_down" if one.candidate in laid_down else "notes" if is_note else ""
+            if not left.get(beyond):
+                continue
         span = {(number, statement.position + n) for n in range(statement.length)}
         words = content_words(statement.text)
         own_list = number, statement.lead
@@ -144,6 +152,8 @@ def select(
         lists[own_list] += 1
         changes[number] += is_change
         outcomes += one.kind is Kind.OUTCOME
+        if beyond:
+            left[beyond] -= 1
     kept = [one for one, _ in chosen]
     return sorted(kept, key=lambda s: (s.candidate.utterance, s.candidate.statement.position))
 

@@ -1,0 +1,155 @@
+"""Decides of which kind a person's statement is, and whether it is an order for the moment.
+
+People say in a few words what they want. A rule says how it must always be, a preference what
+somebody likes, and both are rare: most of what people want is a decision about the matter at hand.
+An order that says nothing else ("Compare both writers") is carried out and done with.
+"""
+
+from __future__ import annotations
+
+import re
+
+from holdfast.language import plain, sentences
+from holdfast.model.knowledge import Kind
+from holdfast.refine.core.word_classes import WordClass, word_class
+from holdfast.refine.distil.statements import Statement
+from holdfast.refine.facts.momentary_orders import is_for_the_moment
+from holdfast.regex import regex
+
+# A longer message is a specification or was composed: what must be there is no rule of a project.
+MAX_SENTENCES = 12
+OPENERS = (
+    r"^\W*(?:(?:ok(?:ay)?|yes|no|so|now|and|also|but|please|pls|well|great|good|thanks|btw|"
+    r"again|oh|wait|hey|remember)[\s,.:!—–-]+)*"
+)
+PROHIBITS = regex(
+    r"(?:" + OPENERS + r"|[,;:(] (?:and |but |so |please )*)(?:do not|don['’]?t|never|avoid) "
+    r"(?!worry|forget|hesitate|mind\b|know|think|see\b|understand|get\b|remember|stop|care)\w+",
+    re.I,
+)
+CHOICE = regex(
+    r"\b(?:decid\w*|decisions?|cho(?:se|sen)|(?:go|going|went|stick|sticking) with|agreed|opted|"
+    r"settled on|by design|deliberate\w*|intentional\w*|prefer(?:red)? over)\b",
+    re.I,
+)
+# A step of the work, which leaves nothing behind but its result.
+_STEP_ORDER = regex(
+    r"(?:(?:re-?)?(?:view|check|test|run|read|open|do|try)|analy[sz]e|answer|approve|ask|assess|"
+    r"audit|address|benchmark|clone|close|comment|commit|compare|confirm|continue|debug|deploy|"
+    r"describe|diagnose|double-check|draft|evaluate|examine|execute|explain|explore|figure|find|"
+    r"finish|fix|give|go|help|inspect|install|investigate|list|look|merge|monitor|perform|plan|"
+    r"post|prepare|proceed|propose|publish|pull|push|read|rebase|release|reply|report|research|"
+    r"resolve|respond|restart|resume|see|send|show me|spawn|start|suggest|summari[sz]e|tell|think|"
+    r"trigger|validate|verify|wait|walk|watch|"
+    r"(?:create|make|write|open|generate) (?:(?:an?|the|some|another|new|draft|separate|detailed|"
+    r"implementation|unit|more) )*(?:prs?|pull requests?|branch|commits?|issues?|tickets?|plan|"
+    r"summary|report|tests?))(?![\w:-])",
+    re.I,
+)
+_VERBS = frozenset((WordClass.VERB, WordClass.ACTION))
+# What holds beyond the moment. "It never loads" tells what happens.
+_LASTS = regex(
+    r"\b(?:(?<!almost )(?<!hardly )(?:always|never)(?! ?mind\b| \w+(?<!s)s\b)|"
+    r"from (?:now|today|here|this point) on(?:wards?)?|going forward|in (?:the )?future|"
+    r"(?:each|every) ?time|whenever|as a rule|by convention|standing (?:orders?|items?|rules?)|"
+    r"under no circumstances|at all times|(?:our|house|project|team) (?:rule|convention|policy))\b",
+    re.I,
+)
+# Of an order: for each of what the work consists of, also the next.
+_EACH = regex(
+    r"\b(?:each|every) (?:commit|pr|pull request|release|session|reply|change|file|test)\b", re.I
+)
+_MUST = regex(r"\bmust\b|\bnot allowed\b|\bforbidden\b", re.I)
+# How a person settles what is done, once.
+_SETTLES = regex(
+    r"^\W*(?:(?:i think )?we (?:should|can|could|will)|let['’]?s)\b(?!.*\b(?:always|never)\b)", re.I
+)
+_LIKES = regex(
+    r"\bi(?:['’]d| would)?(?: (?:really|just|also|still|always|much|greatly|actually|generally|"
+    r"personally))* (?:prefer|rather|value|love|hate|dislike|(?:want|like|need) (?!you\b)|"
+    r"(?:do not|don['’]?t|never)(?: \w+)? (?:want|like))|"
+    r"\b(?:is|are) (?:always )?preferred\b|\bideally\b|\bfeel free\b|"
+    r"[,;] (?:do not|don['’]?t) (?:want|like)\b",
+    re.I,
+)
+# One way and not the other, or why.
+_CHOOSES = regex(
+    r"\b(?:instead|rather than|unless|because|since|given that|so that|so we|no longer)\b", re.I
+)
+_WANTS = regex(
+    r"\b(?:should|shall|let['’]?s|we (?:will|can|could|need|want|also)|"
+    r"i(?:['’]d| would)? (?:like|want|need|think)|go (?:with|for|ahead)|going to|make sure|ensure|"
+    r"no need|(?:has|have|needs?) to)\b",
+    re.I,
+)
+_NAMES_CAUSE = regex(
+    r"root cause|caused by|turn(?:s|ed) out|\btrap\b|gotcha|"
+    r"the (?:real |actual )?(?:bug|issue|problem|culprit|cause) (?:is|was)",
+    re.I,
+)
+# A name before what is to be done: "In `parser`: keep the comments".
+_LABEL = regex(r"^\W*[\w .()/`-]{2,40}[:—–] ")
+_ASKED = regex(
+    OPENERS + r"(?:(?:then|just|first|next|can you|could you|i want you to|"
+    r"we (?:should|can|need to))\s+)*",
+    re.I,
+)
+
+
+def kind_of_person_statement(statement: Statement) -> Kind:
+    """The kind that the words of a person show."""
+    text = plain(statement.text)
+    if _SETTLES.match(text):
+        return Kind.DECISION
+    if statement.total <= MAX_SENTENCES and _lays_down(text):
+        return Kind.RULE
+    if _LIKES.search(text) and not _CHOOSES.search(text) and not is_for_the_moment(text):
+        return Kind.PREFERENCE
+    if _NAMES_CAUSE.search(text) and not _WANTS.search(text):
+        return Kind.LESSON
+    return Kind.DECISION if _decides(text) or _gives_order(text) else Kind.FACT
+
+
+def is_step_order(statement: Statement) -> bool:
+    """Whether a person only tells the next step of the work, and neither how something is to be nor
+    why. "Remove the queue" shapes what is made, so it is none."""
+    text = plain(statement.text)
+    says_more = _lays_down(text) or _LIKES.search(text) or _decides(text)
+    return not says_more and all(_orders_step(s) for s in sentences(text) or [text])
+
+
+def _lays_down(text: str) -> bool:
+    """Whether a text says how something must always be. What is forbidden for a reason is a
+    decision."""
+    if is_for_the_moment(text):
+        return False
+    if PROHIBITS.search(text) and not _CHOOSES.search(text) and not _LIKES.search(text):
+        return True
+    return any(map(_binds, sentences(text) or [text]))
+
+
+def _binds(sentence: str) -> bool:
+    if _LASTS.search(sentence) or _MUST.search(sentence):
+        return True
+    return _EACH.search(sentence) is not None and _is_order(sentence)
+
+
+def _decides(text: str) -> bool:
+    found = (pattern.search(text) for pattern in (_WANTS, CHOICE, _CHOOSES, PROHIBITS))
+    return _SETTLES.match(text) is not None or any(found)
+
+
+def _gives_order(text: str) -> bool:
+    return any(map(_is_order, sentences(text) or [text]))
+
+
+def _orders_step(sentence: str) -> bool:
+    return _STEP_ORDER.match(_ASKED.sub("", sentence)) is not None
+
+
+def _is_order(sentence: str) -> bool:
+    for words in (sentence, _LABEL.sub("", sentence, count=1)):
+        first = re.split(r"[^\w'’-]", _ASKED.sub("", words), maxsplit=1)[0]
+        if word_class(first.lower()) in _VERBS:
+            return True
+    return False

@@ -1,0 +1,118 @@
+"""Of which kind a person's statement is, and which orders are done with."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.model.knowledge import Kind
+from holdfast.model.records import Role, Turn
+from holdfast.model.trust import Trust
+from holdfast.refine.distil.distil import distil
+from holdfast.refine.distil.features import Candidate
+from holdfast.refine.distil.person_kinds import (
+    MAX_SENTENCES,
+    is_step_order,
+    kind_of_person_statement,
+)
+from holdfast.refine.distil.selector import Scored, SelectionLimits, packaged_selector, select
+from holdfast.refine.distil.statements import Statement
+from holdfast.refine.distil.wording import Context
+
+
+def statement(text: str, total: int = 1) -> Statement:
+    return Statement(text, "", "", False, True, 0, 1, total)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Never open a PR against the release branch.", Kind.RULE),
+        ("The icons must be PNGs.", Kind.RULE),
+        ("Whenever you touch the parser, run its fuzzer.", Kind.RULE),
+        ("End each reply with a line that says who wrote it.", Kind.RULE),
+        ("Do not reset the task list.", Kind.RULE),
+        ("I prefer small commits.", Kind.PREFERENCE),
+        ("I'd like a single report with a part for each suite.", Kind.PREFERENCE),
+        ("Keep it local, don't want my notes to be public.", Kind.PREFERENCE),
+        ("The status view should open the panel.", Kind.DECISION),
+        ("Use the HTTP address instead of the SSH one.", Kind.DECISION),
+        ("I don't want it in general because each release is tested.", Kind.DECISION),
+        ("Do not add the option since it has one valid value.", Kind.DECISION),
+        ("In `parser`: keep the comments of the input.", Kind.DECISION),
+        ("The root cause is the clock of the runner.", Kind.LESSON),
+        ("The second project was made by accident.", Kind.FACT),
+        ("The indicator never loads after a refresh.", Kind.FACT),
+    ],
+)
+def test_words_of_a_person_show_the_kind(text: str, kind: Kind) -> None:
+    assert kind_of_person_statement(statement(text)) is kind
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Don't push it yet, only commit.",
+        "I want you to write tests for the checkout.",
+        "Please write tests for the checkout.",
+        "I need a summary for this PR.",
+    ],
+)
+def test_an_order_for_the_moment_is_neither_rule_nor_preference(text: str) -> None:
+    assert kind_of_person_statement(statement(text)) in (Kind.DECISION, Kind.FACT)
+
+
+def test_a_sentence_of_a_specification_is_no_rule() -> None:
+    text = "Each task must be marked with a box."
+    assert kind_of_person_statement(statement(text, MAX_SENTENCES)) is Kind.RULE
+    assert kind_of_person_statement(statement(text, MAX_SENTENCES + 1)) is not Kind.RULE
+
+
+@pytest.mark.parametrize(
+    ("text", "is_step"),
+    [
+        ("Approve and merge this pull request into the main branch.", True),
+        ("Compare the archive writer with the one in the other folder.", True),
+        ("ok please review the plan again and report what has changed", True),
+        ("Write unit tests for the checkout.", True),
+        ("Remove the support for queue groups again.", False),
+        ("Compare both writers, because the new one should need less memory.", False),
+        ("Never merge it without a review.", False),
+        ("Check the logs. The runner has a wrong clock.", False),
+        ("I prefer to review it before you merge.", False),
+    ],
+)
+def test_the_next_step_of_the_work_is_an_order_that_is_done_with(text: str, is_step: bool) -> None:
+    assert is_step_order(statement(text)) is is_step
+
+
+def said(seq: int, text: str, role: Role = Role.USER) -> Turn:
+    trust = Trust.USER if role is Role.USER else Trust.ASSISTANT
+    return Turn("b", f"t{seq}", "s", seq, "", role, trust, text)
+
+
+def test_a_step_is_kept_only_where_the_session_says_nothing_else() -> None:
+    step = said(0, "Compare the archive writer with the one in the other folder.")
+    cause = "The archive writer holds all rows in memory because it sorts them at the end."
+    everything = SelectionLimits(threshold=-100.0)
+
+    def kept(*turns: Turn) -> list[str]:
+        found = distil(turns, Context(), packaged_selector(), everything)
+        return [one.turn.id for one in found]
+
+    assert kept(step, said(1, cause, Role.ASSISTANT)) == ["t1"]
+    assert kept(step, said(1, "Done.", Role.ASSISTANT)) == ["t0"]
+
+
+def test_a_long_session_does_not_crowd_out_what_people_lay_down() -> None:
+    names = ("ledger", "parser", "importer", "cache", "router", "worker")
+    scored = [
+        Scored(Candidate(n, statement(f"The {name} of unit {n} has its own {name} file.")), s, kind)
+        for n, (name, s, kind) in enumerate(
+            zip(names, (3.0, 2.5, 2.0, 1.5, 1.0, 0.5), (Kind.FACT,) * 6, strict=True)
+        )
+    ]
+    rules = [one.candidate for one in scored[3:]]
+    limits = SelectionLimits(threshold=0.0, most=2, laid_down=2)
+    assert [one.candidate.utterance for one in select(scored, limits)] == [0, 1]
+    found = select(scored, limits, laid_down=rules)
+    assert [one.candidate.utterance for one in found] == [0, 1, 3, 4]
