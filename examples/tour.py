@@ -21,6 +21,10 @@ CAUSE = "What was the root cause of the duplicate alerts?"
 REVERSAL = "Do we still cache API responses in Redis?"
 HISTORY = "Why was reading split from writing?"
 UNKNOWN = "When did we move to Kubernetes?"
+# Where agents keep their sessions: the tour must not count those of whoever takes it.
+AGENT_FOLDERS = (
+    "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "COPILOT_HOME", "XDG_DATA_HOME",
+)  # fmt: skip
 
 
 def main() -> None:
@@ -39,34 +43,35 @@ def prepare() -> None:
         shutil.rmtree(HOME)
     os.environ["HOLDFAST_HOME"] = str(HOME)
     os.environ.pop("HOLDFAST_BANK", None)
+    os.environ.update(dict.fromkeys(AGENT_FOLDERS, str(HOME / "no-agents")))
 
 
 def read() -> None:
     say(
         "Two developers and their agent have worked on tidewatch, a small service that warns a",
-        "harbour of floods. Let us read the sessions that Claude Code kept of it. In one of them",
-        "someone pasted a token; see the last line.",
+        "harbour of floods. Claude Code has recorded their sessions. We read them. In one of them",
+        "somebody pasted a token, which is redacted.",
     )
     run("ingest", "examples/sessions")
     if (ROOT / ".git").exists():
-        say("A git log is memory too. This checkout has one:")
+        say("A git history can be searched, too. This checkout has one:")
         run("ingest", ".")
     else:
         say("This copy of Holdfast has no git history, so there is none to read.")
 
 
 def ask() -> None:
-    say("Now a question. First, a decision and its reason:")
+    say("Now some questions. First, a decision and its reason:")
     run("ask", DECISION, "--bank", STORY)
     say("A bug hunt took two days and three wrong guesses. What was it in the end?")
     run("ask", CAUSE, "--bank", STORY)
-    say("Some decisions do not last. Here the later word stands first:")
+    say("Some decisions change. The note names the decision that was replaced:")
     run("ask", REVERSAL, "--bank", STORY)
     own = own_bank()
     if own:
         say("The same for the history of this repository:")
         run("ask", HISTORY, "--bank", own)
-    say("And where nobody ever spoke of a thing, no answer is made up:")
+    say("If memory has no answer, Holdfast says so instead of inventing one:")
     run("ask", UNKNOWN, "--bank", STORY)
 
 
@@ -74,7 +79,7 @@ def follow() -> None:
     say("Every citation can be opened, down to the line of the transcript it comes from:")
     answer = told("ask", DECISION, "--bank", STORY, "--json")
     run("show", answer["citations"][0]["uri"])
-    say("And every line that was read is accounted for, also those that were left out:")
+    say("Every line that was read is accounted for, also those that were left out:")
     run("status")
 
 
@@ -84,12 +89,12 @@ def close() -> None:
     say(
         "That was the tour. For your own sessions:",
         "",
-        "  holdfast ingest --dry-run     what would be read; nothing is written",
-        "  holdfast ingest               read it",
-        '  holdfast ask "..."            in the folder of your project',
+        "  holdfast setup                connect Claude Code; shows the changes and asks first",
+        "  holdfast ingest --dry-run     or only list the sessions that could be read",
+        '  holdfast ask "..."            ask, in the folder of your project',
         "",
-        "Everything is kept in ~/.holdfast, or where HOLDFAST_HOME says, and nowhere else.",
-        f"The memory of this tour can go: rm -r {shlex.quote(home)}",
+        "Everything is stored in ~/.holdfast, or in the folder that HOLDFAST_HOME names.",
+        f"To remove the memory of this tour: rm -r {shlex.quote(home)}",
     )
 
 

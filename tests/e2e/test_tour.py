@@ -61,6 +61,9 @@ def _take(folder: Path) -> None:
         clone = ("clone", "-q", "--no-checkout", "--depth", COMMITS, ROOT.as_uri(), str(checkout))
         subprocess.run(["git", *clone], check=True)
     shutil.copytree(EXAMPLES, checkout / "examples")
+    # A session of whoever takes the tour, which is none of its business.
+    own = elsewhere / ".claude" / "projects" / "own"
+    shutil.copytree(next((EXAMPLES / "sessions").iterdir()), own)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("HOLDFAST_")}
     environment = kept | {
         "HOME": str(elsewhere),
@@ -94,6 +97,7 @@ def test_the_tour_ingests_every_line_and_redacts_the_secret(tour: str) -> None:
     assert "every line is accounted for" in status
     assert " 0 failed" in status
     assert "github-token 1" in status
+    assert "0 pending" in status
 
 
 def test_the_tour_answers_why_sqlite_was_chosen(tour: str) -> None:
@@ -137,5 +141,11 @@ def test_the_tour_reads_this_repository_if_it_has_a_history(tour: str) -> None:
 
 def test_the_tour_ends_with_the_next_steps(tour: str) -> None:
     end = tour.rsplit("That was the tour.", 1)[1]
-    for words in ("holdfast ingest --dry-run", "~/.holdfast", "HOLDFAST_HOME", "rm -r "):
+    for words in (
+        "holdfast setup",
+        "holdfast ingest --dry-run",
+        "~/.holdfast",
+        "HOLDFAST_HOME",
+        "rm -r ",
+    ):
         assert words in end

@@ -150,7 +150,7 @@ def test_an_audit_lists_outdated_records(
 
     held = [one["uri"] for one in decided if one["files"][0]["path"] in ("gone.py", "much.py")]
     for name in held:
-        assert "still holds" in output_of(capsys, "audit", "--holds", name)
+        assert "Confirmed holdfast://" in output_of(capsys, "audit", "--holds", name)
     left = json.loads(output_of(capsys, "audit", "--json"))
     assert not {one["uri"] for one in left["stale"]} & set(held)
     assert left["fresh"] == found["fresh"] + len(held)

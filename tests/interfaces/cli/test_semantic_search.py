@@ -63,7 +63,7 @@ def test_ingest_says_what_is_left_and_how_to_continue(
     ingest.run(Screen(), make_parser("ingest").parse_args(arguments), turns_s=-1)
     left = waiting(tmp_path / "home")
     said = " ".join(capsys.readouterr().out.split())
-    assert left > 0 and f"{left} records can be found by words, and by meaning once" in said
+    assert left > 0 and f"{left} records can be found only by words until" in said
     assert "`holdfast ingest --embed all` does it now." in said
     assert main(["ingest", *arguments, "--embed", "all"]) == 0
     said = capsys.readouterr().out

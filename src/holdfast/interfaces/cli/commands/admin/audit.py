@@ -47,7 +47,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
     if arguments.holds:
         with open_memory(create=False) as memory:
             entry = memory.curation.confirm(arguments.holds)
-        sentence = f"{entry.target} still holds. `holdfast undo` reverts this."
+        sentence = f"Confirmed {entry.target}. `holdfast undo` undoes this."
         return screen.report(arguments.json, {"confirmed": entry}, sentence)
     with open_memory(create=False) as memory:
         id = memory.context.bank_id(arguments.bank)

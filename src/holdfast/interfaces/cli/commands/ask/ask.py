@@ -94,7 +94,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
         return
     print_answer(screen, answer)
     if arguments.stream or arguments.session or screen.is_terminal:
-        line = f"session: {answer.session_id} (ask on with --session {answer.session_id})"
+        line = f"session: {answer.session_id} (continue with --session {answer.session_id})"
         screen.line(line, "dim")
 
 

@@ -56,7 +56,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
 
 def _print(screen: Screen, expert: Expert) -> None:
     e = expert
-    share = "a program" if e.is_bot else f"{e.share:.0%} of the work on it"
+    share = "a program" if e.is_bot else f"{e.share:.0%} of the contributions by people"
     what = number(e.commits, "commit")
     what += f", {number(e.reviews, 'review')}" if e.reviews else ""
     screen.line(screen.paint(e.name, "bold") + f"  {share}")

@@ -132,8 +132,8 @@ def _print_embedding(
         screen.line("All records were embedded before.")
     if left:
         screen.wrap(
-            f"{number(left, 'record')} can be found by words, and by meaning once the worker has "
-            "embedded them, in the background of the next sessions."
+            f"{number(left, 'record')} can be found only by words until the worker has embedded "
+            "them, in the background of the next sessions."
             + ("" if in_setup else " `holdfast ingest --embed all` does it now.")
         )
 
