@@ -245,7 +245,7 @@ def test_without_a_model_the_older_text_is_kept(service: Service, tmp_path: Path
 
 @pytest.mark.slow
 def test_a_rebuild_by_rules_that_is_killed_continues_with_the_same_result(tmp_path: Path) -> None:
-    talks = [long_session(number) for number in range(6)]
+    talks = [long_session(number) for number in range(16)]
     user = User(tmp_path, "", *talks)
     user.run("ingest")
     wanted = dump(user.database)
@@ -270,7 +270,7 @@ def long_session(number: int) -> Script:
     script = bug_hunt(f"{number:08}-0000-4000-8000-000000000001")
     for step in range(12):
         script.user(f"Step {step}: please look at the importer of part {number} once more.")
-        script.assistant("The retry wrapper ran load() again after a timeout. " * 20)
+        script.assistant("The retry wrapper ran load() again after a timeout. " * 2)
     return script
 
 

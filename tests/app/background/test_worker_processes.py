@@ -10,7 +10,7 @@ import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -38,6 +38,33 @@ from tests.support.warm_commands import warm_interpreter
 SESSION = "22222222-0000-4000-8000-000000000001"
 MOST_MB = 80
 PEAK = MAIN.replace("sys.exit(main())", "main(); print(open('/proc/self/status').read())")
+
+
+class Undisturbed(NamedTuple):
+    """Sessions that a worker has read without being disturbed: where they are, what was stored and
+    in how many bytes, and how much processor time that took."""
+
+    projects: Path
+    rows: dict[str, list[str]]
+    size: int
+    cpu_s: float
+
+    def home(self, folder: Path) -> Path:
+        """A home in which nothing of these sessions has been read."""
+        home = make_home(folder)
+        (folder / "claude" / "projects").symlink_to(self.projects)
+        return home
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
+    folder = tmp_path_factory.mktemp("undisturbed")
+    make_corpus(folder / "projects", 10, 400)
+    home = Undisturbed(folder / "projects", {}, 0, 0.0).home(folder)
+    worker = start(home, "worker")
+    assert worker.wait(timeout=120) == 0
+    size = (home / "memory.db").stat().st_size
+    return Undisturbed(folder / "projects", _rows(home), size, worker.cpu_s)
 
 
 def status(home: Path) -> Any:
@@ -93,15 +120,13 @@ def test_a_second_worker_exits_without_doing_anything(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_many_workers_and_an_ingest_at_once_do_no_harm(tmp_path: Path) -> None:
-    home, calm = make_home(tmp_path), make_home(tmp_path / "calm")
-    (tmp_path / "calm" / "claude").joinpath("projects").symlink_to(tmp_path / "projects")
-    (tmp_path / "claude" / "projects").symlink_to(tmp_path / "projects")
-    make_corpus(tmp_path / "projects", 8, 500)
-    assert run(calm, "worker").returncode == 0
+def test_many_workers_and_an_ingest_at_once_do_no_harm(
+    undisturbed: Undisturbed, tmp_path: Path
+) -> None:
+    home = undisturbed.home(tmp_path)
     crowd = [start(home, "worker", "--nudged") for _ in range(3)] + [start(home, "ingest")]
     assert [process.wait(timeout=120) for process in crowd] == [0, 0, 0, 0]
-    assert _rows(home) == _rows(calm)
+    assert _rows(home) == undisturbed.rows
     assert processes_of(home) == []
 
 
@@ -114,25 +139,19 @@ def _rows(home: Path) -> dict[str, list[str]]:
 
 @pytest.mark.slow
 def test_a_worker_killed_at_random_points_and_restarted_stores_the_same_rows(
-    tmp_path: Path,
+    undisturbed: Undisturbed, tmp_path: Path
 ) -> None:
-    make_corpus(tmp_path / "projects", 10, 400)
-    calm = make_home(tmp_path / "calm")
-    (tmp_path / "calm" / "claude" / "projects").symlink_to(tmp_path / "projects")
-    undisturbed = start(calm, "worker")
-    assert undisturbed.wait(timeout=120) == 0
     rng = seeded_random()
     landed = 0
     for round in range(2):
-        home = make_home(tmp_path / str(round))
-        (home.parent / "claude" / "projects").symlink_to(tmp_path / "projects")
+        home = undisturbed.home(tmp_path / str(round))
         # What was done before a kill is kept, so that these reach every part of the run.
         for part in rng.sample(range(4), 4):
             after = (part + rng.random()) / 4 * undisturbed.cpu_s / 2
             process = start(home, "worker", dies_after_s=after)
             landed += process.wait(timeout=120) == -signal.SIGPROF
         assert run(home, "worker").returncode == 0
-        assert _rows(home) == _rows(calm)
+        assert _rows(home) == undisturbed.rows
         assert run(home, "doctor").returncode == 0
     assert landed >= 4, "the kills must have hit a running worker"
 
@@ -179,20 +198,15 @@ def _delay_retries(home: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
-    home, calm = make_home(tmp_path), make_home(tmp_path / "calm")
-    for one in (home, calm):
-        (one.parent / "claude" / "projects").symlink_to(tmp_path / "projects")
-    make_corpus(tmp_path / "projects", 10, 400)
-    assert run(calm, "worker").returncode == 0
-    whole = (calm / "memory.db").stat().st_size
-    for limit in (0, 100_000, whole * 3 // 4, whole * 9 // 10):
+def test_a_full_disk_loses_nothing(undisturbed: Undisturbed, tmp_path: Path) -> None:
+    home = undisturbed.home(tmp_path)
+    for limit in (0, 100_000, undisturbed.size * 3 // 4, undisturbed.size * 9 // 10):
         done = warm_interpreter().run(["worker", "--nudged"], environment(home), file_size=limit)
         assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), limit
     told = HomePaths(home).worker_log.read_text()
     assert "the memory cannot be opened" in told and "ingest failed" in told
     assert run(home, "worker").returncode == 0
-    assert _rows(home) == _rows(calm)
+    assert _rows(home) == undisturbed.rows
 
 
 def test_a_worker_without_a_model_uses_little_memory(tmp_path: Path) -> None:

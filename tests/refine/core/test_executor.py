@@ -200,7 +200,7 @@ def test_long_and_continued_sessions_are_derived_in_the_main_process(
 
 def test_vectors_from_processes_are_the_same(tmp_path: Path) -> None:
     script = Script("22222222-0000-4000-8000-000000000001")
-    for number in range(40):
+    for number in range(24):
         script.user(f"Please look at field {number} of the tide table, it is {number * 7} off.")
         script.assistant(f"Field {number} was read as feet; it is metres, so {number} moved.")
     path = script.write(tmp_path / "corpus")

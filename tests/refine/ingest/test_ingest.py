@@ -85,12 +85,13 @@ def rowids(folder: Path) -> dict[str, int]:
 def test_an_exchange_too_large_for_memory_is_still_built(
     tmp_path: Path,
 ) -> None:
-    moon = "the moon pulls at the sea. "
+    # Of long words: the size matters here, and each sentence of as many would be weighed.
+    tide = "springtide" * 2000 + ". "
     script = Script()
     script.user("Tell me everything about the tides")
     for number in range(20):
         script.assistant(
-            f"Chapter {number}: " + moon * (LIMITS.group_characters // 20 // len(moon))
+            f"Chapter {number}: " + tide * (LIMITS.group_characters // 20 // len(tide) + 1)
         )
     decided = "We decided to write the chapters in the order of the harbours. "
     script.assistant(
