@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
@@ -12,7 +13,7 @@ def _main() -> int:
 
         pending = stand_by()
         if pending is None:
-            return 0
+            os._exit(0)  # nothing is open; to take down the modules costs 10 ms
         from holdfast.interfaces.cli.commands.servers.mcp import go_on
 
         go_on(pending)

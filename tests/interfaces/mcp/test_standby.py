@@ -18,10 +18,14 @@ import psutil
 import pytest
 from tools.write_first_answers import FILE, text
 
+from holdfast.app.briefs.hook_briefs import goal_brief_by_words
+from holdfast.app.memory import Holdfast
 from holdfast.interfaces.mcp.jsonrpc import PROTOCOL_VERSIONS
 from holdfast.interfaces.mcp.main_spec import SPEC
 from holdfast.interfaces.mcp.server import Server
+from holdfast.settings import Settings
 from tests.contracts.test_exports import imported_by
+from tests.support import brief_scenarios as scenarios
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.process  # the product starts the programs
@@ -103,11 +107,11 @@ def inbox(tmp_path: Path) -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def ask_socket(inbox: Path, prompt: str) -> Json:
+def ask_socket(inbox: Path, prompt: str, **more: str) -> Json:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(60)
         connection.connect(str(inbox / "ask.sock"))
-        asked = {"v": 1, "op": "goal", "session": "s", "cwd": str(inbox), "prompt": prompt}
+        asked = {"v": 1, "op": "goal", "session": "s", "cwd": str(inbox), "prompt": prompt, **more}
         connection.sendall(json.dumps(asked).encode() + b"\n")
         return json.loads(connection.recv(100_000))
 
@@ -175,6 +179,41 @@ def test_a_hook_is_answered_while_standing_by_and_loads_the_server_for_a_task(
         assert server.ask({"id": 5, "method": "ping"})["id"] == 5
         assert server.end() == 0
     assert list(inbox.iterdir()) == []
+
+
+def test_a_short_prompt_is_searched_by_words_while_standing_by(tmp_path: Path, inbox: Path) -> None:
+    scenarios.make_shop(tmp_path / "shop").close()
+    shutil.copy(tmp_path / "shop" / "home" / "memory.db", tmp_path)
+    settings = Settings(home=tmp_path, claude_dir=tmp_path)
+    with Holdfast(settings) as memory:
+        (bank,) = (one.id for one in memory.reader.banks.all() if one.name == "shop")
+    prompt = "Partners hit the rate limiter during the nightly import"
+    wanted = goal_brief_by_words(str(tmp_path), bank, prompt)
+    assert "bulk endpoint" in str(wanted["text"])
+    with started(tmp_path) as server:
+        server.ask(HELLO)
+        assert ask_socket(inbox, prompt, bank=bank) == wanted
+        assert ask_socket(inbox, prompt, bank="") == {"v": 1, "error": "not loaded"}
+        (tmp_path / "memory.db").write_bytes(b"This is no database. " * 1000)
+        assert ask_socket(inbox, prompt, bank=bank) == {"v": 1, "error": "not loaded"}
+        assert server.is_standing_by() and server.ask({"id": 5, "method": "ping"})["id"] == 5
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs the list of files that a process maps")
+def test_the_search_is_loaded_once_the_session_has_its_first_answers(
+    tmp_path: Path, inbox: Path
+) -> None:
+    def has_search() -> bool:
+        maps = psutil.Process(server.process.pid).memory_maps()
+        return any("sqlite" in one.path for one in maps)
+
+    with started(tmp_path) as server:
+        server.ask(HELLO)
+        assert not has_search()
+        server.ask({"id": 1, "method": "tools/list"})
+        wait_until(has_search, "the server has loaded what searches by words")
+        assert server.is_standing_by()
+        assert psutil.Process(server.process.pid).memory_info().rss < 60_000_000
 
 
 def test_the_socket_is_removed_by_a_server_that_only_stood_by(tmp_path: Path, inbox: Path) -> None:

@@ -4,7 +4,9 @@ Claude Code starts the server with every session, waits for what it asks first (
 lists of tools and resources), and in most sessions calls no tool. These answers are in
 `first_answers.json`, which `tools/write_first_answers.py` writes from `main_spec`. So this module
 imports neither `typing` nor `re`, `json` or `socket`: the process starts with half the CPU time.
-It also answers hooks whose prompt is not worth loading the model for.
+It also answers hooks whose prompt is not worth loading the model for, by a search for words. What
+that needs is imported once the session has its answers: the program goes on starting meanwhile, and
+the hook of the first prompt waits only for the search.
 
 At anything else it returns, and `commands/servers/mcp` goes on with what was read and not answered.
 """
@@ -12,6 +14,7 @@ At anything else it returns, and `commands/servers/mcp` goes on with what was re
 from __future__ import annotations
 
 import _socket
+import gc
 import os
 import select
 
@@ -33,6 +36,12 @@ _FOR_SERVER = ("tools/call", "resources/read")
 _METHOD_NOT_FOUND = -32601
 # Other clients may have no hooks, and then their server starts the worker.
 _CLIENT = "claude"
+# The last of the first requests for which the program waits. When nothing more came for this long
+# after it, there is time to import; the program sends the next one within 5 ms.
+_LAST_OF_FIRST = "tools/list"
+_QUIET_MS = 20
+# A hook that reads this searches by itself.
+_NOT_LOADED = '{"v": 1, "error": "not loaded"}'
 
 
 class Pending:
@@ -72,37 +81,62 @@ class _Standby:
         self._versions: list[str] = answers["protocol_versions"]
         self._answers: dict[str, Any] = answers["results"]
         self._hello: dict[str, Any] = {}
-        self._socket_path = _socket_path()
+        self._data = b""
+        self._home = os.path.expanduser(os.environ.get("HOLDFAST_HOME") or "~/.holdfast")
+        self._socket_path = _socket_path(self._home)
         self._listening = listen(self._socket_path) if self._socket_path else None
         self._identity = _identity(self._socket_path) if self._listening else ()
         self._is_handed_over = False
+        self._is_greeted = False
+        self._search: Any = None
 
     def run(self) -> Pending | None:
         poll = select.poll()
         poll.register(0, select.POLLIN)
         if self._listening is not None:
             poll.register(self._listening, select.POLLIN)
-        data = b""
         while True:
-            ready = [file for file, _ in poll.poll()]
-            if 0 not in ready:
+            ready = [file for file, _ in poll.poll(self._patience_ms())]
+            if not ready:
+                self._load_search()
+            elif 0 not in ready:
                 pending = self._answer_hook()
                 if pending is not None:
-                    return self._hand_over(data, *pending)
-                continue
-            part = os.read(0, 65_536)
-            if not part:
-                return self._hand_over(data) if data else None
-            data += part
-            while b"\n" in data:
-                line, _, rest = data.partition(b"\n")
-                answer = self._answer(line) if line.strip() else ""
-                if answer is None:
-                    return self._hand_over(data)
-                _write(answer)
-                data = rest
-            if len(data) > _MAX_PENDING_BYTES:
-                return self._hand_over(data)
+                    return self._hand_over(*pending)
+            else:
+                part = os.read(0, 65_536)
+                if not part:
+                    return self._hand_over() if self._data else None
+                self._data += part
+                if not self._answer_lines() or len(self._data) > _MAX_PENDING_BYTES:
+                    return self._hand_over()
+
+    def _answer_lines(self) -> bool:
+        """Answer the whole lines that were read; False if the server must go on with the rest."""
+        while b"\n" in self._data:
+            line, _, rest = self._data.partition(b"\n")
+            answer = self._answer(line) if line.strip() else ""
+            if answer is None:
+                return False
+            _write(answer)
+            self._data = rest
+        return True
+
+    def _patience_ms(self) -> int | None:
+        """How long to wait before the search is loaded; None where that is done, or not due."""
+        is_due = self._is_greeted and self._listening is not None and self._search is None
+        return _QUIET_MS if is_due else None
+
+    def _load_search(self) -> Any:
+        """What finds a brief by words, in the packages that are already importable here."""
+        if self._search is None:
+            gc.disable()  # nothing of what is imported is garbage
+            from holdfast.app.briefs import hook_briefs
+
+            gc.freeze()
+            gc.enable()
+            self._search = hook_briefs
+        return self._search
 
     def close(self) -> None:
         """Remove the socket, unless the server goes on with it or another process replaced it."""
@@ -111,11 +145,9 @@ class _Standby:
             if _identity(self._socket_path) == self._identity:
                 os.unlink(self._socket_path)
 
-    def _hand_over(
-        self, data: bytes, connection: _socket.socket | None = None, line: bytes = b""
-    ) -> Pending:
+    def _hand_over(self, connection: _socket.socket | None = None, line: bytes = b"") -> Pending:
         self._is_handed_over = True
-        pending = Pending(data, self._hello)
+        pending = Pending(self._data, self._hello)
         pending.listening, pending.connection, pending.line = self._listening, connection, line
         return pending
 
@@ -141,6 +173,7 @@ class _Standby:
             }
             return write_json({"jsonrpc": "2.0", "id": id, "error": error}) + "\n"
         result = self._answers[method]
+        self._is_greeted = self._is_greeted or method == _LAST_OF_FIRST
         if method == "initialize":
             client = params.get("clientInfo")
             if not is_object(client) or _CLIENT not in str(client.get("name")).lower():
@@ -169,17 +202,31 @@ class _Standby:
             request = None
         if is_object(request) and is_worth_loading(request):
             return connection, line
+        answer = self._brief_by_words(request) if is_object(request) else _NOT_LOADED
         try:
-            connection.sendall(b'{"v": 1, "error": "not loaded"}\n')
+            connection.sendall(answer.encode() + b"\n")
         except OSError:
             pass
         connection.close()
         return None
 
+    def _brief_by_words(self, request: dict[str, Any]) -> str:
+        """The reply to a hook that asks for the brief of a prompt in a bank."""
+        bank, prompt = request.get("bank"), request.get("prompt")
+        if not isinstance(bank, str) or not bank or not isinstance(prompt, str):
+            return _NOT_LOADED
+        from contextlib import suppress  # the search imports it, too
 
-def _socket_path() -> str:
+        answer = _NOT_LOADED
+        # The server must survive any error; the hook then tries by itself.
+        with suppress(Exception):
+            brief = self._load_search().goal_brief_by_words(self._home, bank, prompt)
+            answer = write_json(brief)
+        return answer
+
+
+def _socket_path(home: str) -> str:
     """Where hooks ask, as `HomePaths.socket` has it; "" if hooks were never installed."""
-    home = os.path.expanduser(os.environ.get("HOLDFAST_HOME") or "~/.holdfast")
     try:
         inbox = first_line(os.path.join(home, "hooks", "inbox"))
     except (OSError, ValueError):

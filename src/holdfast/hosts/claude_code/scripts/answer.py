@@ -423,7 +423,7 @@ def answer_prompt(home: HookHome, session: str, payload: dict[str, Any]) -> None
         return
     bank = find_bank(home, cwd) if home.brief("settings").get("goal", True) else ""
     if bank:
-        brief = ask_server(home, session, cwd, prompt)
+        brief = ask_server(home, session, prompt, {"cwd": cwd, "bank": bank})
         if brief is None:
             brief = installed_package(home).goal_brief_by_words(home.folder, bank, prompt)
         inject(home, "goal", session, cwd, brief)
@@ -438,25 +438,25 @@ def create_marker(path: str) -> bool:
     return True
 
 
-def ask_server(home: HookHome, session: str, cwd: str, prompt: str) -> dict[str, Any] | None:
-    """The brief that a running server finds; None where none answers in time."""
+def ask_server(home: HookHome, session: str, prompt: str, at: Any) -> dict[str, Any] | None:
+    """The brief that a running server finds `at` a folder and its bank; None where none answers in
+    time."""
     path = os.path.join(home.inbox, "ask.sock")
     if not os.path.exists(path):
         return None
     import _socket  # `socket` takes as long to import as all the rest of this script
 
     until = time.monotonic() + SERVER_TIMEOUT_S
-    asked = {"v": 1, "session": session, "cwd": cwd, "prompt": prompt[:MAX_PROMPT_CHARS]}
+    asked = {"v": 1, "op": "goal", "session": session, "prompt": prompt[:MAX_PROMPT_CHARS], **at}
     # Otherwise a program waits, such as a script that runs `claude -p`.
-    is_interactive = os.environ.get("CLAUDE_CODE_ENTRYPOINT") == "cli"
-    line = {**asked, "op": "goal", "interactive": is_interactive}
+    asked["interactive"] = os.environ.get("CLAUDE_CODE_ENTRYPOINT") == "cli"
     data = b""
     try:
         connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         try:
             connection.settimeout(SERVER_TIMEOUT_S)
             connection.connect(path)
-            connection.sendall(write_json(line).encode() + b"\n")
+            connection.sendall(write_json(asked).encode() + b"\n")
             while not data.endswith(b"\n") and len(data) < MAX_ANSWER_BYTES:
                 connection.settimeout(max(0.01, until - time.monotonic()))
                 part = connection.recv(65_536)
