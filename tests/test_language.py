@@ -17,6 +17,7 @@ from holdfast.language import (
     strip_markdown,
     truncate,
     without_links,
+    without_open_label,
     words,
 )
 
@@ -281,3 +282,8 @@ def test_no_sentence_ends_within_code() -> None:
     ]
     stray = "A stray ` is here. The next is `code`. It ends."
     assert sentences(stray) == ["A stray ` is here.", "The next is `code`.", "It ends."]
+
+
+@pytest.mark.parametrize("label", ["", "open: ", "Still open: ", "still open: "])
+def test_a_task_is_listed_without_the_label_that_it_begins_with(label: str) -> None:
+    assert without_open_label(f"{label}the phone number, open: no") == "the phone number, open: no"

@@ -15,6 +15,7 @@ from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.regex import regex
 
 _FENCE = regex(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE)
+_OPEN_LABEL = regex(r"^(?:still )?open: ", re.IGNORECASE)
 _TABLE_ROW = regex(r"^\s*\|.*\|\s*$", re.MULTILINE)
 # `>>>` is the prompt of Python, and `>file` a redirection.
 _QUOTE = regex(r"^[ \t]*(?:>(?:[ \t]+|$))+", re.MULTILINE)
@@ -102,6 +103,12 @@ def counted(number: int, one: str, many: str = "") -> str:
 def collapse_spaces(text: str) -> str:
     """All white space as single blanks."""
     return " ".join(text.split())
+
+
+def without_open_label(task: str) -> str:
+    """An open task without the label that its text begins with, if any ("Still open: "): what
+    lists open tasks says so itself."""
+    return _OPEN_LABEL.sub("", task)
 
 
 # Claims, facts, memories and concepts are each found in the sentences of the same texts. Keeping

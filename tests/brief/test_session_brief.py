@@ -56,6 +56,15 @@ def test_what_was_begun_and_waits_is_not_called_done(tmp_path: Path) -> None:
     assert "begun: “Began to migrate the store" in text and "done: “Began" not in text
 
 
+def test_what_is_still_open_is_called_so_once(tmp_path: Path) -> None:
+    script = Script()
+    script.user("Watch the second harbour too")
+    script.tool("Edit", "ok", file_path="/home/dev/proj/a.py", old_string="a", new_string="b")
+    script.assistant("Done. Still open: a phone number for the harbour master of Skerry.")
+    text = brief_of(read_in(tmp_path, script))
+    assert "  still open: a phone number for the harbour master" in text
+
+
 def test_a_question_is_listed_with_its_answer(tmp_path: Path) -> None:
     script = Script()
     script.user("Should we keep the readings in Parquet or in SQLite?")

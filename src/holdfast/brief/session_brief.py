@@ -34,7 +34,7 @@ from holdfast.brief.work_items import (
     select_quotes,
 )
 from holdfast.framed_text import one_line, quote
-from holdfast.language import content_stems, sentences, truncate
+from holdfast.language import content_stems, sentences, truncate, without_open_label
 from holdfast.model.knowledge import (
     EndedSentence,
     EndReason,
@@ -48,7 +48,7 @@ from holdfast.model.knowledge import (
 from holdfast.model.query import RecordFilter
 from holdfast.model.records import Digest, Exchange, Outcome, Session
 from holdfast.model.team import Commit
-from holdfast.model.trust import ENDED_STATUSES, Status, Trust
+from holdfast.model.trust import ENDED_STATUSES, Status
 from holdfast.model.uris import uri
 from holdfast.recall.core.correction_notes import correction_note
 from holdfast.recall.core.ended_words import WHOLE_SESSION, EndedWords, read_ended_words
@@ -220,7 +220,9 @@ def _session_part(session: Session, digest: Digest, corrected: str, ended: Ended
         for item in done[-_LIMITS.completed :]
     ]
     left = [item for item in digest.next_steps if not endings(item)]
-    lines += [f"  still open: {one_line(item)}" for item in left[: _LIMITS.next_steps]]
+    lines += [
+        f"  still open: {one_line(without_open_label(item))}" for item in left[: _LIMITS.next_steps]
+    ]
     return Part(tuple(lines), (own,))
 
 
@@ -343,9 +345,9 @@ def _rule_text(fact: Fact, by_uri: Mapping[str, Fact], corrected: str) -> str:
     later = by_uri.get(fact.superseded_by) if fact.status is Status.AMENDED else None
     if later is not None:
         replaced += f" (amended {format_day(later.validity.since)}, fact/{later.id[:_SHORT_ID]})"
-    who = "user" if fact.trust is Trust.USER else f"told by {fact.trust.value}"
     words = quote(truncate(fact.content, _LIMITS.fact_characters))
-    return f"{who}{one_line(corrected)}: {origin_label(fact.trust, fact.content)}{words}{replaced}"
+    label = origin_label(fact.trust, fact.content)
+    return f"{fact.trust.value}{one_line(corrected)}: {label}{words}{replaced}"
 
 
 def _solution_text(fact: Fact) -> str:

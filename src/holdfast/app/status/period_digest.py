@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from holdfast.app.core.context import describe_bank
 from holdfast.app.memory import Holdfast
 from holdfast.brief.known_statements import open_tasks
-from holdfast.language import truncate
+from holdfast.language import truncate, without_open_label
 from holdfast.learn.bank_merge_log import is_bank_merge
 from holdfast.learn.decision_state import RETENTION_AUTHOR
 from holdfast.model.curation import Action, in_effect, not_restored
@@ -234,7 +234,7 @@ def _left_open(period: BankPeriod) -> Iterator[Item]:
             if not ended.find(step, session.started, session.id, WHOLE_SESSION):
                 text = names.get(session.id) or "a session"
                 note = f"next step of {truncate(text, _MAX_NOTE)}"
-                words = step.removeprefix("open: ").removeprefix("Still open: ")
+                words = without_open_label(step)
                 yield period.item(session.ended, words, uri("session", session.id), note)
 
 
