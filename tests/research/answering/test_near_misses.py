@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pytest
 
 from holdfast.language import stem
 from holdfast.model.query import LAYER_BY_KIND, Hit
+from holdfast.model.trust import Trust
 from holdfast.research.answering.near_misses import nearest_notes, not_known, perhaps_answer
 from holdfast.research.answering.sentence_choice import read_question
 
@@ -23,10 +27,26 @@ def miss(relevance: float, coverage: float, needed: float = 0.41, text: str = TE
 
 def test_a_near_record_is_named_by_what_it_says_of_the_question() -> None:
     asked = read_question(QUESTION, {stem("ferry"): 3.0, stem("late"): 2.0})
-    (note,) = nearest_notes([miss(0.3, 0.25), miss(0.3, 0.1)], asked)
+    (note,) = nearest_notes([miss(0.3, 0.25), miss(0.3, 0.1)], None, asked, lambda texts: ())
     assert note.startswith("Nearest: “The ferry seemed overdue because the gauge")
     assert note.endswith("(holdfast://turn/1)")
     assert not_known([note]) != not_known([])
+
+
+def test_a_record_that_may_be_the_answer_is_quoted_first() -> None:
+    asked = read_question(QUESTION, {stem("pier"): 3.0, stem("crane"): 2.0})
+    more = " ".join(f"On day {n} the gate of the yard was open all day long." for n in range(12))
+    far, close = miss(0.3, 0.25), miss(0.4, 0.25, text=f"{TEXT} {more}")
+    silent = miss(0.3, 0.25, text="I'll start by reading the tables of the pier and the crane.")
+
+    def cosines(texts: Sequence[str]) -> list[float]:
+        return [1.5 if "overdue" in text else 0.0 for text in texts]
+
+    first, second = nearest_notes([silent, far, close], close, asked, cosines)
+    assert first.startswith("Perhaps: “The ferry seemed overdue because the gauge had lost its")
+    assert "On day 0 the gate" in first
+    assert second.startswith("Nearest: “The pier was painted")
+    assert not_known([first]) != not_known([])
 
 
 @pytest.mark.parametrize(
@@ -42,6 +62,10 @@ def test_a_near_record_is_named_by_what_it_says_of_the_question() -> None:
 )
 def test_a_record_in_other_words_may_be_the_answer(found: Hit, is_close: bool) -> None:
     assert (perhaps_answer([found], QUESTION) is found) is is_close
+
+
+def test_words_from_outside_are_not_taken_for_the_answer() -> None:
+    assert perhaps_answer([replace(miss(0.40, 0.25), trust=Trust.EXTERNAL)], QUESTION) is None
 
 
 def test_a_record_that_was_not_measured_is_no_answer() -> None:

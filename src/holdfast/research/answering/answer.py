@@ -1,8 +1,7 @@
 """An extractive answer: the sentences that answer a question, each with its citation.
 
 Every sentence was said or recorded; none is generated. Where nothing reaches the relevance
-threshold the answer quotes a record that is close to it, or abstains and names the nearest.
-`confidence` says how sure it is.
+threshold the answer abstains and names the nearest misses. `confidence` says how sure it is.
 """
 
 from __future__ import annotations
@@ -56,13 +55,7 @@ from holdfast.research.answering.fixed_states import (
     with_changes_lifted,
 )
 from holdfast.research.answering.later_quotes import with_later_first
-from holdfast.research.answering.near_misses import (
-    PERHAPS,
-    PERHAPS_NOTE,
-    nearest_notes,
-    not_known,
-    perhaps_answer,
-)
+from holdfast.research.answering.near_misses import nearest_notes, not_known, perhaps_answer
 from holdfast.research.answering.quoted_status import QuotedStatuses
 from holdfast.research.answering.quoting import (
     MAX_CITATIONS,
@@ -169,8 +162,7 @@ def _answer(reader: Reader, request: AskRequest, found: RecallResult) -> Answer:
     weights = weigh_terms(reader, request.bank, read_terms(request.question).words).by_stem
     asked = read_question(request.question, weights)
     if found.abstained:
-        unsure = _perhaps(reader, request, found, asked)
-        return unsure or _abstain(reader, request, found, asked)
+        return _abstain(reader, request, found, asked)
     by_day = work_by_day(reader, request) if found.only_time else None
     if by_day is not None and by_day.quotes:
         return compose(
@@ -291,23 +283,11 @@ def _layers_searched(reader: Reader, request: AskRequest) -> tuple[Layer, ...]:
     return tuple(layer for layer in Layer if layer in held)
 
 
-def _perhaps(
-    reader: Reader, request: AskRequest, found: RecallResult, asked: Question
-) -> Answer | None:
-    """An answer of low confidence where no record reaches the threshold, from one that is close to
-    it; None where there is none, or where the question names what memory does not know."""
-    hit = perhaps_answer(found.misses, request.question)
-    if hit is None or unknown_names(reader, request.bank, request.question):
-        return None
-    statuses = QuotedStatuses(reader, [hit], request.as_of)
-    by_words = [_quote(reader, hit, asked, statuses)]
-    quotes = _first_by_meaning(reader, request, by_words, asked, statuses)
-    quotes = [item._replace(lead=PERHAPS) for item in quotes]
-    return compose(reader, request, quotes, Confidence.LOW, [PERHAPS_NOTE], statuses)
-
-
 def _abstain(reader: Reader, request: AskRequest, found: RecallResult, asked: Question) -> Answer:
-    caveats = nearest_notes(found.misses, asked)
+    close = perhaps_answer(found.misses, request.question)
+    if close is not None and unknown_names(reader, request.bank, request.question):
+        close = None
+    caveats = nearest_notes(found.misses, close, asked, _cosines_of(request))
     return Answer(
         question=request.question,
         answer=not_known(caveats),
@@ -391,14 +371,14 @@ def _first_by_meaning(
     if not chosen:
         return []
     first, *others = chosen
-
-    def cosines(texts: Sequence[str]) -> Sequence[float]:
-        return request.cosines(request.question, texts)
-
-    nearer = _quote(reader, first.hit, asked, statuses, cosines)
+    nearer = _quote(reader, first.hit, asked, statuses, _cosines_of(request))
     if not nearer.states or any(_same(nearer, other) for other in others):
         return chosen
     return [nearer._replace(covered=first.covered, score=first.score), *others]
+
+
+def _cosines_of(request: AskRequest) -> Cosines:
+    return lambda texts: request.cosines(request.question, texts)
 
 
 def _quote(
