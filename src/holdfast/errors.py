@@ -213,5 +213,5 @@ def suggest(given: str, known: Iterable[str]) -> str:
 def unknown_name(what: str, given: str, known: Iterable[str]) -> InputError:
     """The error for a name that `what` (such as "There is no parameter") does not have."""
     names = list(dict.fromkeys(known))
-    listed = f"There are: {', '.join(names)}." if names else "There are none here."
+    listed = f"Known names: {', '.join(names)}." if names else "None is known here."
     return InputError(f"{what} {given[:_MAX_NAME_CHARS]!r}.", f"{suggest(given, names)}{listed}")

@@ -358,6 +358,7 @@ def test_exports_mark_a_concept_that_sums_up_what_ended(begun: PreparedHome) -> 
 )
 @example(steps=[("supersede", 0), ("retire", 0)])
 @example(steps=[("retire", 1), ("restore", 1)])
+@example(steps=[("supersede", 1), ("forget", 0), ("correct", 1), ("correct", 1)])
 def test_no_way_in_states_ended_words_as_current(
     begun: PreparedHome, steps: list[tuple[str, int]]
 ) -> None:

@@ -140,10 +140,12 @@ UPLOADS = LIMIT._replace(
     [
         (UPLOADS, "Put uploads through S3"),
         (UPLOADS, "Committed: Put uploads through S3"),
+        (UPLOADS._replace(now="Uploads go through the disk in the media service."),
+         "Put uploads through S3"),
         (FLUX._replace(now="", instead=""), "Deploy with flux"),
     ],
-)
-def test_the_title_of_the_session_of_what_nothing_replaced_has_ended(
+)  # fmt: skip
+def test_the_title_of_the_session_of_what_ended_has_ended(
     ended: EndedStatement, title: str, seq: int
 ) -> None:
     assert says(ended, title, "s1", seq=seq)

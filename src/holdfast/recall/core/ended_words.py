@@ -63,8 +63,8 @@ class EndedLimits(NamedTuple):
     # them is in the ended statement, and so many are.
     part_share: float = 0.8
     part_words: int = 2
-    # In the session where it was said, and where nothing holds instead, a smaller share of the
-    # words will do: "Put uploads through flux" for "uploads go through flux in the media service".
+    # In the session where it was said a smaller share of the words will do: "Put uploads through
+    # flux" for "uploads go through flux in the media service".
     brief_share: float = 0.6
     # A record as a whole has ended if such sentences make up this share of its text.
     share_of_record: float = 0.4
@@ -290,19 +290,22 @@ def _titles(sentence: str) -> list[str]:
 
 
 def _may_say_in_brief(known: _Known, stems: frozenset[str], place: _Place) -> bool:
-    """Whether a text can be a title of what was said in its session, where nothing holds
-    instead."""
+    """Whether a text can be a title of what was said in its session: it names what no longer
+    holds, or nothing holds instead."""
     is_of_it = place.is_in_exchange(known.statement) or (
         place.is_in_session(known.statement) and place.seq == WHOLE_SESSION
     )
-    return is_of_it and not known.statement.now and len(known.all & stems) >= _LIMITS.part_words
+    names_it = _names_it(known, stems) if known.gone else not known.statement.now
+    return is_of_it and names_it and len(known.all & stems) >= _LIMITS.part_words
 
 
 def _is_brief(text: str, known: _Known, place: _Place) -> bool:
     """Whether a text is such a title: most of its words are the statement's, and it denies what
     that denies."""
     stems = _content(text)
-    if not _may_say_in_brief(known, stems, place) or _AGAINST.search(text):
+    if not _may_say_in_brief(known, stems, place):
+        return False
+    if known.new & stems or _AGAINST.search(text):
         return False
     clauses = (c for c in _CLAUSE_END.split(known.statement.text) if stems & _content(c))
     is_same = is_negated(text) == any(map(is_negated, clauses))
