@@ -22,7 +22,7 @@ import os
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,6 +32,7 @@ import numpy.typing as npt
 from holdfast.inference.encoder import packaged_encoder
 from holdfast.interfaces.cli.main import main as holdfast
 from holdfast.refine.distil import distil as distilling
+from holdfast.refine.distil.features import Candidate
 from holdfast.refine.distil.learned_kinds import (
     WEIGHTS,
     describe_form,
@@ -64,14 +65,18 @@ class Draw:
         self._kept: set[int] = set()
 
     def select(
-        self, scored: Sequence[Scored], limits: SelectionLimits, notes: set[int]
+        self,
+        scored: Sequence[Scored],
+        limits: SelectionLimits,
+        notes: Collection[int],
+        laid_down: Collection[Candidate] = (),
     ) -> list[Scored]:
         """More than would be selected."""
-        self._kept = {id(one.candidate) for one in select(scored, limits, notes)}
+        self._kept = {id(one.candidate) for one in select(scored, limits, notes, laid_down)}
         wide = limits._replace(
             threshold=limits.threshold - LOWER, most=MOST, items_of_list=5, changes=3, outcomes=5
         )
-        return select(scored, wide, notes)
+        return select(scored, wide, notes, laid_down)
 
     def keep(self, scored: Sequence[Scored], *_: object) -> list[Scored]:
         """The statements with the kinds that words show."""
