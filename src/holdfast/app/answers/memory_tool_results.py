@@ -12,7 +12,7 @@ from holdfast.model.knowledge import Rule
 from holdfast.model.query import Hit, RetrieverReport
 from holdfast.model.records import Digest, Exchange, Turn
 from holdfast.recall.lookup.by_uri import find_by_uri
-from holdfast.research.answering.answer import page_url
+from holdfast.recall.lookup.page_url import page_url
 from holdfast.store.across_tables.lookup import Record
 from holdfast.store.protocol import Reader
 

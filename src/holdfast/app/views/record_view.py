@@ -31,10 +31,10 @@ from holdfast.model.records import Digest, Exchange, Turn
 from holdfast.model.team import Commit, SharedRecord
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.lookup.by_uri import find_by_uri
+from holdfast.recall.lookup.page_url import page_url
 from holdfast.recall.lookup.path import describe_record
 from holdfast.recall.lookup.trace import Trace, find_record
 from holdfast.refine.core.passages import digest_passage
-from holdfast.research.answering.answer import page_url
 from holdfast.store.across_tables.lookup import Record
 from holdfast.store.protocol import Reader
 

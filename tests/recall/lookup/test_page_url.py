@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.app.memory import Holdfast
 from holdfast.model.uris import uri
-from holdfast.research.answering.answer import page_url
+from holdfast.recall.lookup.page_url import page_url
 from holdfast.settings import Settings
 
 SAMPLES = Path(__file__).parents[3] / "examples" / "sessions"
