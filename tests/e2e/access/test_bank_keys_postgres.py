@@ -92,8 +92,12 @@ def test_a_permitted_key_can_use_every_tool_on_postgres(
 ) -> None:
     with KeyClient(whole.url, whole.keys.admin) as client:
         for operation, ask in described.ways("tools", client):
-            told = [ask(call) for call in own_calls(operation, whole.world.own, OWN)]
-            assert any(one.succeeded for one in told), (operation.name, told)
+            told: list[Reply] = []
+            for call in own_calls(operation, whole.world.own, OWN):
+                told.append(ask(call))
+                if told[-1].succeeded:
+                    break
+            assert told and told[-1].succeeded, (operation.name, told)
 
 
 @pytest.mark.slow
