@@ -48,7 +48,7 @@ _MEMBER = """
     GRANT SELECT, INSERT, UPDATE, DELETE, MAINTAIN ON ALL TABLES IN SCHEMA holdfast TO {role};
     GRANT USAGE ON ALL SEQUENCES IN SCHEMA holdfast TO {role};
 """
-_TEMPLATE, _CUT = "whole", "cut"
+_TEMPLATE, _CUT, _PLAIN = "whole", "cut", "plain"
 _QUICK = {
     "fsync": "off",
     "full_page_writes": "off",
@@ -92,7 +92,7 @@ class Server:
         self._log = self._home / "log"
         self._data = (disk or self._home) / "data"
         self._numbers = count()
-        self._has_cut = False
+        self._has_cut = self._has_plain = False
         self._process: subprocess.Popen[Any] | None = None
         if vector == CRASHING:
             self._install_crashing_extension()
@@ -281,6 +281,16 @@ class Server:
             self._has_cut = True
         return self.url(self._make(f"d{os.getpid()}_{next(self._numbers)}", _CUT))
 
+    def plain_database(self) -> str:
+        """How its owner, who may not add an extension to it, opens a new database with an empty
+        memory in it."""
+        if not self._has_plain:
+            self.run(self.url("postgres"), f"CREATE ROLE {_PLAIN} LOGIN")
+            PostgresStore(self.url(self._make(_PLAIN, "template1", _PLAIN), _PLAIN)).close()
+            self._has_plain = True
+        name = self._make(f"d{os.getpid()}_{next(self._numbers)}", _PLAIN, _PLAIN)
+        return self.url(name, _PLAIN)
+
     def empty_database(self) -> str:
         """The URL of a new database with nothing in it."""
         return self.url(self._make(f"d{os.getpid()}_{next(self._numbers)}", "template1"))
@@ -305,11 +315,11 @@ class Server:
         files = (self._data / "base" / number).iterdir()
         return [path for path in files if word in path.read_bytes()]
 
-    def _make(self, name: str, template: str) -> str:
+    def _make(self, name: str, template: str, owner: str = "postgres") -> str:
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
             # By default every block goes through the log, which takes three times the processor.
-            words = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY")
-            connection.execute(words.format(sql.Identifier(name), sql.Identifier(template)))
+            words = sql.SQL("CREATE DATABASE {} TEMPLATE {} OWNER {} STRATEGY FILE_COPY")
+            connection.execute(words.format(*map(sql.Identifier, (name, template, owner))))
         return name
 
 

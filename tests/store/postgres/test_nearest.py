@@ -77,12 +77,7 @@ def by_matrix(store: Store, asked: Floats, folder: Path, kinds: Sequence[str] = 
 @pytest.fixture
 def plain(postgres: Server) -> str:
     """A database whose owner may not add an extension to it."""
-    url = postgres.empty_database()
-    name = url.split("/")[3].split("?")[0]
-    role = f"{name}_plain"
-    postgres.run(url, f"CREATE ROLE {role} LOGIN")
-    postgres.run(url, f"ALTER DATABASE {name} OWNER TO {role}")
-    return url.replace("postgres@", f"{role}@")
+    return postgres.plain_database()
 
 
 @pytest.mark.parametrize("check", _CHECKS, ids=[check.__name__ for check in _CHECKS])
