@@ -8,7 +8,11 @@ import pytest
 
 from holdfast.app.memory import Holdfast
 from holdfast.model.query import Confidence, Hit, Layer
-from holdfast.research.answering.confidence import asks_beyond_quotes, confidence_in
+from holdfast.research.answering.confidence import (
+    asks_beyond_quotes,
+    confidence_in,
+    unsaid_word,
+)
 from holdfast.settings import Settings
 
 QUESTION = "which gauge publishes the harbour levels every minute?"
@@ -105,3 +109,26 @@ def test_what_a_few_quotes_cannot_show_is_of_low_confidence(
 )
 def test_what_one_record_can_say_is_not_beyond_quotes(question: str) -> None:
     assert not asks_beyond_quotes(question)
+
+
+WEIGHTS = {"timeout": 5.0, "import": 2.0, "nightli": 2.0}
+
+
+@pytest.mark.parametrize(
+    ("texts", "unsaid"),
+    [
+        (["The nightly import reads every file.", "Imports are logged."], "timeout"),
+        (["The nightly import has a timeout of 30 s.", "Imports are logged."], ""),
+        (["Its timeouts are long."], ""),
+    ],
+)
+def test_the_word_that_a_question_is_about_is_looked_for_in_all_records(
+    texts: list[str], unsaid: str
+) -> None:
+    question = "What is the timeout of the nightly import?"
+    assert unsaid_word(question, WEIGHTS, texts) == unsaid
+
+
+def test_no_single_word_is_what_a_long_question_is_about() -> None:
+    even = dict.fromkeys(WEIGHTS, 1.0)
+    assert unsaid_word("What is the timeout of the nightly import?", even, ["Nothing."]) == ""

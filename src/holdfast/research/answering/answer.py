@@ -6,7 +6,7 @@ threshold the answer abstains and names the nearest misses. `confidence` says ho
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from holdfast.framed_text import addresses_agent, one_line, quote
@@ -45,6 +45,7 @@ from holdfast.research.answering.confidence import (
     exchange_of,
     turn_of,
     unknown_names,
+    unsaid_word,
 )
 from holdfast.research.answering.fixed_states import (
     PUSHED_BACK,
@@ -184,11 +185,25 @@ def _answer(reader: Reader, request: AskRequest, found: RecallResult) -> Answer:
         confidence = Confidence.LOW
     notes = [_LINKED_BY_NAMES] if causes else []
     answer = compose(reader, request, quotes, confidence, notes, statuses)
-    unknown = unknown_names(reader, request.bank, request.question)
-    if not unknown:
-        return answer
-    missing = f"Nothing in memory mentions {' or '.join(unknown)}."
-    return replace(answer, caveats=(missing, *answer.caveats))
+    missing = _what_is_missing(reader, request, quotes, confidence, weights)
+    return replace(answer, caveats=(*missing, *answer.caveats))
+
+
+def _what_is_missing(
+    reader: Reader,
+    request: AskRequest,
+    quotes: Sequence[Quote],
+    confidence: Confidence,
+    weights: Mapping[str, float],
+) -> list[str]:
+    """A sentence about names in the question that nothing in memory has; else, where an answer is
+    not sure, about the word that the question is mostly about, if no quoted record has it."""
+    if unknown := unknown_names(reader, request.bank, request.question):
+        return [f"Nothing in memory mentions {' or '.join(unknown)}."]
+    if confidence is not Confidence.LOW:
+        return []
+    unsaid = unsaid_word(request.question, weights, [item.hit.text for item in quotes])
+    return [f"None of these records mentions “{unsaid}”."] if unsaid else []
 
 
 def what_changed_last(reader: Reader, request: AskRequest, quotes: Sequence[Quote]) -> list[Quote]:
