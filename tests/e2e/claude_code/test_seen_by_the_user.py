@@ -71,7 +71,7 @@ def test_the_line_stands_in_the_window_of_an_interactive_session(lab: Lab) -> No
         return _LINE.search(re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", text)) is not None
 
     try:
-        wait_until(is_shown, "the line of Holdfast is in the window", PATIENCE_S)
+        assert wait_until(is_shown, "the line of Holdfast is in the window", PATIENCE_S)
     finally:
         os.kill(process, signal.SIGKILL)
         os.waitpid(process, 0)
