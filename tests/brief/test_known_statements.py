@@ -5,7 +5,12 @@ from pathlib import Path
 import pytest
 
 from holdfast.app.memory import Holdfast
-from holdfast.brief.known_statements import KnownStatement, own_words, tellable
+from holdfast.brief.known_statements import (
+    KnownStatement,
+    is_of_a_program,
+    own_words,
+    tellable,
+)
 from holdfast.brief.session_brief import session_brief
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Kind, Memory, Network
@@ -111,12 +116,40 @@ def test_links_are_told_by_their_names(tmp_path: Path) -> None:
         assert "“The gauges read the tide table of `[x](y)` each hour.”" in brief_of(memory)
 
 
-def test_what_a_person_lays_down_is_told_however_low_its_score(tmp_path: Path) -> None:
-    with open_filled(tmp_path, session("2026-09-01", 1, RULE, LESSON)) as memory:
-        for text, kind in ((RULE, Kind.RULE), (LESSON, Kind.LESSON)):
+def test_what_a_person_lays_down_and_causes_are_told_however_low_their_score(
+    tmp_path: Path,
+) -> None:
+    reason = "The push of the tide table failed because the harbour was not reachable."
+    said = ((RULE, Kind.RULE), (LESSON, Kind.LESSON), (reason, Kind.LESSON))
+    with open_filled(tmp_path, session("2026-09-01", 1, RULE, f"{LESSON} {reason}")) as memory:
+        for text, kind in said:
             retain(memory, text, kind, worth=-1.8)
         told = {one.id for one in tellable(memory.reader, memory.context.bank_id() or "")}
-    assert content_id("known", RULE) in told and content_id("known", LESSON) not in told
+    assert [content_id("known", text) in told for text, _ in said] == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{ "command": ["git", "rebase"], "outcome": "always allow" }', True),
+        ('[{"role": "user", "text": "Never rebase."}]', True),
+        ("[353] tool exec_command result: never merged", True),
+        ("[Image #1] Never show the names of pilots.", False),
+        ("{{files}} must always be quoted.", False),
+        (RULE, False),
+    ],
+)
+def test_json_and_entries_of_logs_are_nobodys_words(text: str, expected: bool) -> None:
+    assert is_of_a_program(text) is expected
+
+
+def test_json_that_a_person_pasted_is_not_told_as_decided(tmp_path: Path) -> None:
+    pasted = '{ "risk": "low", "rule": "Never rebase the branch of the gauges from now on." }'
+    with open_filled(
+        tmp_path, session("2026-09-01", 1, pasted, LESSON), session("2026-09-02", 2, RULE, LESSON)
+    ) as memory:
+        told = brief_of(memory)
+    assert RULE in told and "Never rebase" not in told
 
 
 def test_a_decision_hides_what_it_is_about_and_not_all_that_is_said_of_its_files(

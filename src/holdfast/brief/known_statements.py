@@ -53,8 +53,9 @@ class StatementLimits(NamedTuple):
     recap_characters: int = 720
     # A person's longer message is a task, a plan or a report: it is done and over.
     typed_characters: int = 300
-    # Statements with a lower score are left out, unless a person lays something down; a person's
-    # words that do not say that they last, and tasks that are not said to be open, need this much.
+    # Statements with a lower score are left out, unless they tell a cause or a person lays
+    # something down; a person's words that do not say that they last, and tasks that are not said
+    # to be open, need this much.
     min_worth: float = -1.0
     high_worth: float = 1.0
     # Open tasks of one session, so that it does not crowd out the others.
@@ -143,6 +144,8 @@ _NARRATES = regex(
     r"\b(?:let me|i['’]ll|i (?:need|have) to|i['’]m \w+|i['’]ve handed|you are|now i)\b",
     re.IGNORECASE,
 )
+# JSON, or an entry of a log or transcript ("[17] tool result: …"): pasted, and nobody's words.
+_OF_A_PROGRAM = regex(r"^\s*(?:\{\s*\"|\[\s*[\"{]|\[\d+\]\s)")
 
 
 class KnownStatement(NamedTuple):
@@ -182,7 +185,7 @@ def _is_tellable(memory: Memory, is_recap: bool) -> bool:
     if memory.kind is None or memory.trust is Trust.EXTERNAL:
         return False
     is_poor = memory.worth is not None and memory.worth < _LIMITS.min_worth
-    if is_poor and not is_laid_down(memory):
+    if is_poor and not is_laid_down(memory) and not _names_cause(own_words(memory.what)):
         return False
     if is_recap:
         return len(memory.what) <= _LIMITS.recap_characters
@@ -225,10 +228,13 @@ def tells_failure(memory: Memory) -> bool:
 
 
 def _tells_cause(text: str) -> bool:
-    if _OF_THE_RUN.search(text):
-        return False
-    is_reason = _REASON.search(text) and _FAILS.search(text)
-    return bool(_CAUSE.search(text) or is_reason)
+    is_reason = _REASON.search(text) and _FAILS.search(text) and not _OF_THE_RUN.search(text)
+    return bool(is_reason) or _names_cause(text)
+
+
+def _names_cause(text: str) -> bool:
+    """Whether a text calls something the cause; a mere reason is often one of the moment."""
+    return bool(_CAUSE.search(text)) and not _OF_THE_RUN.search(text)
 
 
 def open_tasks(reader: Reader, bank: str, ended: EndedWords) -> list[KnownStatement]:
@@ -283,6 +289,11 @@ def _is_by_person(reader: Reader, bank: str, session: str) -> bool:
     return known is not None and not known.parent and not (first and first[0].speaker)
 
 
+def is_of_a_program(text: str) -> bool:
+    """Whether a text is what a program wrote, such as JSON or an entry of a log."""
+    return _OF_A_PROGRAM.match(text) is not None
+
+
 def names_work(title: str) -> bool:
     """Whether the title of some work says what it was: not a yes, a commit, a bare address or name,
     or a few words."""
@@ -307,6 +318,8 @@ def _stands_alone(memory: Memory) -> bool:
     if not _LIMITS.min_characters <= len(text) <= _LIMITS.max_characters:
         return False
     if text.endswith(("…", ":")) or text.startswith("http") or _BARE.match(text):
+        return False
+    if is_of_a_program(text):
         return False
     if _REFERS_BACK.match(text) or _NARRATES.search(text):
         return False

@@ -24,7 +24,12 @@ from holdfast.brief.frame import (
     origin_label,
     wrap_brief,
 )
-from holdfast.brief.known_statements import KnownStatement, names_work, tells_failure
+from holdfast.brief.known_statements import (
+    KnownStatement,
+    is_of_a_program,
+    names_work,
+    tells_failure,
+)
 from holdfast.brief.memory_file import MemoryFile
 from holdfast.brief.statement_ranking import ReplacedWork, StatementRanking, is_same_matter
 from holdfast.brief.work_items import (
@@ -254,7 +259,11 @@ def _decisions(
     distinct = {record.id: record for record in records}
     dated, covered, ended_records = _facts(reader, bank)
     made = [items.from_record(record) for record in distinct.values()]
-    decided = [item for item in made if _decides_more(item, covered)]
+    decided = [
+        item
+        for item in made
+        if _decides_more(item, covered) and not is_of_a_program(item.decided[0].sentence)
+    ]
     decided.sort(key=lambda item: (item.time, item.id), reverse=True)
     compared = decided[: _LIMITS.items_compared]
     versions = latest_versions(compared)
@@ -324,7 +333,9 @@ def _facts(
     parts = [
         _fact_part(f, _rule_text(f, by_uri, corrected.get(f.id, "")))
         for f in in_force
-        if f.kind is FactKind.RULE and not is_for_the_moment(f.content)
+        if f.kind is FactKind.RULE
+        and not is_for_the_moment(f.content)
+        and not is_of_a_program(f.content)
     ]
     parts += [_fact_part(f, _solution_text(f)) for f in solutions[: _LIMITS.solutions]]
     told, outdated = _stating(in_force), _stating(ended)
