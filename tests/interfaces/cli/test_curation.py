@@ -100,7 +100,7 @@ def test_memories_can_be_added_and_merged(home: Path) -> None:
     hits = read_json(home, "recall", "when is tea", "--bank", "proj")["hits"]
     assert [hit["uri"] for hit in hits] == [first]
     assert "to be remembered" in run_ok(home, "brief", "--bank", "proj")
-    assert "no words" in holdfast(home, "remember", " ").stderr
+    assert "The text is empty" in holdfast(home, "remember", " ").stderr
 
 
 def test_a_scrub_counts_what_it_erases_and_never_prints_it(home: Path) -> None:

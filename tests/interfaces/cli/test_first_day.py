@@ -144,7 +144,7 @@ def test_listing_candidates_creates_no_home(
 
 
 def test_explain_reports_how_each_retriever_did(run: Run) -> None:
-    assert run("recall", "harbour")[1].endswith(" in proj\n")
+    assert run("recall", "harbour")[1].endswith(" in bank proj\n")
     assert "direct_fts found" in run("recall", "harbour", "--explain")[1]
 
 

@@ -262,7 +262,7 @@ def test_a_browser_signs_in_with_its_key(team: Team, keys: IssuedKeys) -> None:
     form = {"Content_Type": "application/x-www-form-urlencoded", "Origin": team.url, **page}
     assert team.ask("/login").status == 200 and team.ask("/static/style.css").status == 200
     wrong = team.ask("/login", "", b"key=hf_x&to=/memory", **form)
-    assert wrong.status == 401 and "opens nothing" in wrong.text
+    assert wrong.status == 401 and "gives no access" in wrong.text
     foreign = team.ask("/login", "", b"key=x", **{**form, "Origin": "http://evil.example"})
     assert foreign.status == 403
     into = team.ask("/login", "", f"key={keys.reads}&to=//evil.example".encode(), **form)

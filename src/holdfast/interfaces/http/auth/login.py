@@ -29,7 +29,7 @@ async def log_in(request: Request) -> Response:
     keys: TeamKeys = request.app.state.web.keys
     cookie = keys.log_in(key)
     if cookie is None:
-        return _form(request, to, "This key opens nothing here.", 401)
+        return _form(request, to, "This key gives no access here.", 401)
     return enter(to, cookie, secure=request.url.scheme == "https")
 
 
