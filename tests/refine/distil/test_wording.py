@@ -81,3 +81,10 @@ def test_the_files_that_a_person_names_before_are_what_they_call_it() -> None:
         f"{own} (page/view.css, page/view.js)"
     )
     assert said(f"Can you review the page that runs on Node.js? {own}") == own
+
+
+def test_items_that_are_completed_to_the_same_list_are_remembered_once() -> None:
+    items = ["Added the ledger logo", "Added the crane logo"]
+    text = "`logos.tsx`:\n" + "".join(f"- {one}\n" for one in (*items, "Updated the order"))
+    (told,) = worded(text, items)
+    assert told.text == f"`logos.tsx`: {'; '.join(items)}; Updated the order"

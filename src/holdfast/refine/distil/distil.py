@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from holdfast.model.knowledge import Kind
 from holdfast.model.records import Turn
 from holdfast.refine.distil.features import Candidate, Numbers, find_candidates
+from holdfast.refine.distil.joining import join
 from holdfast.refine.distil.kinds import kind_of
 from holdfast.refine.distil.laid_down import LIMITS as FORM_LIMITS
 from holdfast.refine.distil.laid_down import lists_rules, worth_of_form
@@ -23,7 +24,15 @@ from holdfast.refine.distil.second_look import (
     Embed,
     look_again,
 )
-from holdfast.refine.distil.selector import LIMITS, Scored, SelectionLimits, Selector, select
+from holdfast.refine.distil.selector import (
+    LIMITS,
+    Scored,
+    SelectionLimits,
+    Selector,
+    select,
+    span_of,
+)
+from holdfast.refine.distil.standalone import standalone
 from holdfast.refine.distil.utterances import Place, Utterance, find_utterances
 from holdfast.refine.distil.wording import Context, Distilled, word_statements
 
@@ -38,10 +47,12 @@ def distil(
     limits: SelectionLimits = LIMITS,
     whole: Sequence[Turn] = (),
     embed: Embed | None = None,
+    is_told: Callable[[Scored, Sequence[Utterance]], bool] | None = None,
 ) -> list[Distilled]:
     """The statements of a session to remember, in the order they were said. `whole`: all its turns,
     where these are a part of it. `embed` gives vectors for a second look at the best statements of
-    a session that has many, and at their kinds; words alone choose where there is none."""
+    a session that has many, and at their kinds; words alone choose where there is none. What
+    `is_told` by another record takes no place."""
     utterances = find_utterances(turns, whole)
     scored = selector.score(utterances, find_candidates(utterances))
     later = LaterWork(whole or turns)
@@ -70,6 +81,12 @@ def distil(
     of_kinds = [one._replace(kind=_kind_of(one, utterances)) for one in raised]
     if embed is not None:
         of_kinds = learned_kinds(of_kinds, utterances, embed)
+    if is_told is not None:
+        of_kinds = _untold(of_kinds, [one for one in of_kinds if is_told(one, utterances)])
+    vectors: Numbers | None = None
+    if embed is not None:
+        vectors = embed([standalone(one.candidate.statement) for one in of_kinds])
+    of_kinds = join(of_kinds, utterances, limits.threshold, vectors)
     notes = {number for number, one in enumerate(utterances) if one.place is Place.NOTE}
     laid_down = {one for one, worth in formed.items() if worth == FORM_LIMITS.binding}
     lasting = [one for one in of_kinds if not _is_momentary(one, utterances, laid_down)]
@@ -85,6 +102,12 @@ def _is_momentary(
     utterance = utterances[one.candidate.utterance]
     is_typed = utterance.is_person and utterance.place in _PROMPTS
     return is_typed and one.candidate not in laid_down and is_step_order(one.candidate.statement)
+
+
+def _untold(scored: Sequence[Scored], told: Sequence[Scored]) -> list[Scored]:
+    """The statements that have no sentences of which another record tells."""
+    spans = [span_of(one.candidate) for one in told]
+    return [one for one in scored if not any(span <= span_of(one.candidate) for span in spans)]
 
 
 def _kept(embed: Embed) -> Embed:

@@ -41,8 +41,9 @@ class SecondLookLimits(NamedTuple):
 SECOND_LOOK = SecondLookLimits()
 # What is selected after a second look. The sum of both scores is lower than the first. Since steps
 # of plans and lists of changes are left out, two statements more than 16 were mostly status. There
-# are more outcomes, since learned kinds no longer call finished work a fact.
-LIMITS_BY_VECTORS = SelectionLimits(threshold=-2.2, most=16, outcomes=4)
+# are more outcomes, since learned kinds no longer call finished work a fact, and more items of a
+# list, since what repeats them is joined.
+LIMITS_BY_VECTORS = SelectionLimits(threshold=-2.0, most=16, items_of_list=3, outcomes=5)
 
 _WRITTEN = frozenset((Place.COMMIT, Place.NOTE, Place.PLAN))
 

@@ -59,12 +59,24 @@ _FARTHEST = 3.0
 
 
 class Scored(NamedTuple):
-    """A candidate with its score, its kind and the numbers that it was scored by."""
+    """A candidate with its score, its kind, the numbers that it was scored by, and the numbers of
+    further utterances that say the same."""
 
     candidate: Candidate
     score: float
     kind: Kind
     numbers: tuple[float, ...] = ()
+    further: tuple[int, ...] = ()
+
+
+# Sentences, each by the number of its utterance and its own.
+Span = frozenset[tuple[int, int]]
+
+
+def span_of(candidate: Candidate) -> Span:
+    """The sentences that a candidate is made of."""
+    number, statement = candidate
+    return frozenset((number, statement.position + n) for n in range(statement.length))
 
 
 class Selector:
@@ -135,7 +147,7 @@ def select(
             beyond = "laid_down" if one.candidate in laid_down else "notes" if is_note else ""
             if not left.get(beyond):
                 continue
-        span = {(number, statement.position + n) for n in range(statement.length)}
+        span = span_of(one.candidate)
         words = content_words(statement.text)
         own_list = number, statement.lead
         if statement.lead and lists[own_list] == limits.items_of_list:

@@ -42,7 +42,7 @@ class Context(NamedTuple):
 class Distilled(NamedTuple):
     """A statement to remember: its kind, its words with what they need and what they are about,
     only the words that were chosen, the turn that states it, whether whoever the agent works for
-    said it, and the score that chose it."""
+    said it, the score that chose it, and the other turns that state it."""
 
     kind: Kind
     text: str
@@ -50,6 +50,7 @@ class Distilled(NamedTuple):
     turn: Turn
     is_person: bool
     worth: float = 0.0
+    further: tuple[Turn, ...] = ()
 
 
 class _Chosen(NamedTuple):
@@ -63,7 +64,12 @@ def word_statements(
     """Chosen statements as they are remembered, in their order. One that another has taken in is
     left out, and so is one that still points at a sentence that is not there."""
     completed = [_complete(one, utterances) for one in chosen]
-    apart = [one for one in completed if not any(_takes_in(other, one) for other in completed)]
+    apart = [
+        one
+        for n, one in enumerate(completed)
+        if not any(_takes_in(other, one) for other in completed)
+        and not any(_is_completed_alike(one, other) for other in completed[:n])
+    ]
     worded = (_word(one, utterances, context) for one in apart)
     return [one for one in worded if one is not None]
 
@@ -81,6 +87,12 @@ def _takes_in(one: _Chosen, other: _Chosen) -> bool:
     return same_text and len(span) > len(its) and its[0] in span and its[-1] in span
 
 
+def _is_completed_alike(one: _Chosen, other: _Chosen) -> bool:
+    """Whether two statements were completed to the same words: items, each to their list."""
+    same_text = one.scored.candidate.utterance == other.scored.candidate.utterance
+    return same_text and one.completed.text == other.completed.text
+
+
 def _word(one: _Chosen, utterances: Sequence[Utterance], context: Context) -> Distilled | None:
     scored, completed = one
     number, statement = scored.candidate
@@ -91,7 +103,9 @@ def _word(one: _Chosen, utterances: Sequence[Utterance], context: Context) -> Di
         return None
     worth = round(scored.score, _WORTH_DIGITS)
     said = standalone(statement)
-    return Distilled(scored.kind, text, said, utterance.turn, utterance.is_person, worth)
+    others = dict.fromkeys(utterances[n].turn for n in scored.further)
+    further = tuple(turn for turn in others if turn.id != utterance.turn.id)
+    return Distilled(scored.kind, text, said, utterance.turn, utterance.is_person, worth, further)
 
 
 def _subject(

@@ -35,7 +35,7 @@ from holdfast.sources.claude_code.files import AGENT
 from holdfast.store.protocol import Writer
 
 NAME = "retain"
-VERSION = 23
+VERSION = 24
 # Added to the version where statements got a second look by vectors: a bank whose settings turn
 # vectors on or off is made again.
 BY_VECTORS = 1000
@@ -165,7 +165,7 @@ def _read_session(
         known = [*laid_down, *(one.what for one in found)]
         summed_up = [] if session.parent else retain_recaps(exchanges, _own_words(said_in))
         retold = {name for one in summed_up for name in one.evidence if "/turn/" in name}
-        stated = retain_statements(session, exchanges, said_in, whole, known, by_vectors)
+        stated = retain_statements(session, exchanges, said_in, whole, known, retold, by_vectors)
         recaps = summed_up
         stated += left_out(floor, [*found, *stated])
         found += [one for one in stated if retold.isdisjoint(one.evidence)]

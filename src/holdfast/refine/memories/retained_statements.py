@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from holdfast.errors import ModelError
 from holdfast.language import plain
@@ -11,9 +11,12 @@ from holdfast.model.knowledge import Kind
 from holdfast.model.opinions import MemoryOccurrence
 from holdfast.model.records import Exchange, Role, Session, Turn
 from holdfast.model.trust import Trust
+from holdfast.model.uris import uri
 from holdfast.refine.distil.distil import distil
 from holdfast.refine.distil.features import Numbers, content_words
-from holdfast.refine.distil.selector import packaged_selector, says_the_same
+from holdfast.refine.distil.selector import Scored, packaged_selector, says_the_same
+from holdfast.refine.distil.standalone import standalone
+from holdfast.refine.distil.utterances import Utterance
 from holdfast.refine.distil.wording import Context, Distilled
 from holdfast.refine.memories.retention_rules import make_occurrence
 from holdfast.refine.memories.statement_networks import statement_network
@@ -37,12 +40,13 @@ def retain_statements(
     said_in: Sequence[tuple[Exchange, Sequence[Turn]]],
     whole: Sequence[Turn],
     known: Sequence[str] = (),
+    told: Collection[str] = (),
     by_vectors: bool = False,
 ) -> list[MemoryOccurrence]:
-    """The statements of a session to retain, each with the turn that states it. `said_in` are the
+    """The statements of a session to retain, each with the turns that state it. `said_in` are the
     exchanges to choose from, with their turns, and `whole` all turns and summaries of the session;
-    texts that are `known` are not retained again. `by_vectors`: a session of many
-    statements gets a second look."""
+    texts that are `known` are not retained again, nor is what the turns say whose URIs are `told`.
+    `by_vectors`: a session of many statements gets a second look."""
     # What an agent says after it has read text from outside the project may be that text.
     turns = [
         turn
@@ -63,17 +67,24 @@ def retain_statements(
     files = {id: _only_file(x) for id, x in exchange_of.items()}
     context = Context(subject_of(asked_subject(session, exchanges)), requests, files)
     words = [content_words(text) for text in known]
+
+    def is_told(one: Scored, utterances: Sequence[Utterance]) -> bool:
+        utterance = utterances[one.candidate.utterance]
+        if uri("turn", utterance.turn.id) in told:
+            return True
+        said = standalone(one.candidate.statement)
+        if session.parent and not _is_beyond_report(one.kind, said, utterance):
+            return True
+        own = content_words(said) if words else frozenset[str]()
+        return any(says_the_same(own, other) for other in words)
+
     selector = packaged_selector()
+    embed = _embed if by_vectors else None
     try:
-        found = distil(turns, context, selector, whole=whole, embed=_embed if by_vectors else None)
+        found = distil(turns, context, selector, whole=whole, embed=embed, is_told=is_told)
     except ModelError:  # without a model words alone choose
-        found = distil(turns, context, selector, whole=whole)
-    return [
-        _occurrence(exchange_of[one.turn.id], one)
-        for one in found
-        if not any(says_the_same(content_words(one.said), other) for other in words)
-        and (not session.parent or _is_beyond_report(one))
-    ]
+        found = distil(turns, context, selector, whole=whole, is_told=is_told)
+    return [_occurrence(exchange_of[one.turn.id], one) for one in found]
 
 
 def _only_file(exchange: Exchange) -> str:
@@ -100,12 +111,12 @@ def _embed(texts: Sequence[str]) -> Numbers:
     return packaged_encoder().embed(texts)
 
 
-def _is_beyond_report(one: Distilled) -> bool:
+def _is_beyond_report(kind: Kind, said: str, utterance: Utterance) -> bool:
     """Whether a statement of a subagent is more than its report, of which the agent that runs it
     tells what came: a cause or a fault that was found, or what it wrote for later. Its prompt is no
     person's."""
-    is_found = one.kind is Kind.LESSON or _GRADED.match(one.said) is not None
-    return one.turn.tool is not None or (is_found and not one.is_person)
+    is_found = kind is Kind.LESSON or _GRADED.match(said) is not None
+    return utterance.turn.tool is not None or (is_found and not utterance.is_person)
 
 
 def _asks_for_work(turns: Sequence[Turn]) -> bool:
@@ -137,7 +148,7 @@ def _occurrence(exchange: Exchange, one: Distilled) -> MemoryOccurrence:
         one.text,
         who="user" if one.is_person else "",
         trust=one.turn.trust,
-        evidence=[one.turn],
+        evidence=[one.turn, *one.further],
         kind=one.kind,
         said=one.said,
     )

@@ -24,11 +24,11 @@ from holdfast.refine.core import signals
 from holdfast.refine.core.commands import Command, find_error, is_missing_dependency, parse_command
 from holdfast.refine.core.passages import date_words, split_identifiers
 from holdfast.refine.core.shell_changes import changed_files
+from holdfast.refine.distil.matters import matter_of, values_of
 from holdfast.refine.distil.statements import blocks
 from holdfast.refine.distil.utterances import is_accepted_plan
 from holdfast.refine.facts.directives import is_directive
 from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS
-from holdfast.refine.memories.matters import matter_of, values_of
 from holdfast.refine.memories.proven_results import (
     committed_files,
     turns_of_commit,

@@ -31,8 +31,10 @@ _FILLER = frozenset(
     "simply again always actually basically generally usually currently already still too very "
     "quite so then here ok okay yes well".split()
 )
+# How every negation is written in a matter, and among the values of a statement.
+NEGATION = "not"
 _FOLDED = {
-    **dict.fromkeys("never no nor none neither cannot without".split(), "not"),
+    **dict.fromkeys("never no nor none neither cannot without".split(), NEGATION),
     **dict.fromkeys("must should shall need needs".split(), "must"),
     **dict.fromkeys("every each".split(), "all"),
 }
@@ -48,7 +50,7 @@ _CONTRACTED_NOT = regex(r"\b[a-z]+n['’]t\b", re.IGNORECASE)
 # What is said in several words, and how it is said in one. To look for the hints first takes a
 # tenth of the time, and most statements have none of them.
 _REPHRASED = (
-    (("n't", "n’t"), _CONTRACTED_NOT, "not"),
+    (("n't", "n’t"), _CONTRACTED_NOT, NEGATION),
     (("from now", "forward", "rule", "once ", "one more", "one again", "remember", "note", "sure ",
       "said", "mention", "discuss", "agreed", "the way", "in short", "remind", "clear", "in mind",
       "record"), _FRAME, " "),
@@ -81,7 +83,7 @@ def values_of(text: str) -> frozenset[str]:
     """The numbers of a statement, and whether it negates: where they differ, two statements do not
     say the same, however many words they share."""
     words = (word for phrase in _phrases(text) for word in phrase)
-    return frozenset(word for word in words if word == "not" or any(map(str.isdigit, word)))
+    return frozenset(word for word in words if word == NEGATION or any(map(str.isdigit, word)))
 
 
 def _phrases(text: str) -> list[list[str]]:

@@ -16,8 +16,8 @@ from holdfast.model.knowledge import Kind, Memory, Network
 from holdfast.model.opinions import MemoryOccurrence
 from holdfast.model.records import Exchange, ExchangeType, Outcome, Role, Turn
 from holdfast.model.trust import Trust
+from holdfast.refine.distil.matters import matter_of
 from holdfast.refine.distil.standalone import with_context
-from holdfast.refine.memories.matters import matter_of
 from holdfast.refine.memories.memory_stage import publish_changed_memories
 from holdfast.refine.memories.retention_rules import distinct, make_occurrence
 from holdfast.refine.memories.salience import stems
