@@ -3,8 +3,9 @@ its start to its first request, against a model service on loopback.
 
 Three people take turns inside each round, so that a noisy machine slows all alike: one without
 Holdfast, one whose memory has only hooks, one with hooks and the server for agents. Medians of the
-time to the first request and of the CPU time of the program with all that it started and waited
-for; the worker runs apart and is not counted. Also the memory of the server before its first call.
+time to the first request and of the CPU time until then of the program with all that it started,
+the server included; the worker runs apart and is not counted. Also the CPU time until the end, when
+two more hooks have run, and the memory of the server before its first call.
 """
 
 from __future__ import annotations
@@ -39,10 +40,11 @@ _PLAYS = {"hello": [[Say("Hello.")]]}
 
 
 class Start(NamedTuple):
-    """One session: seconds to its first request, and of CPU until its end."""
+    """One session: seconds to its first request, of CPU until then, and of CPU until its end."""
 
     wall: float
     cpu: float
+    cpu_to_end: float
 
 
 class TimedLab(Lab):
@@ -56,10 +58,12 @@ class TimedLab(Lab):
         def note(body: Any) -> Any:
             if body.get("tools") and not asked.is_set():
                 times.append(time.perf_counter())
+                spent.append(self._cpu_s())
                 asked.set()
             return reply(body)
 
         times: list[float] = []
+        spent: list[float] = []
         self.api.reply = note
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         started = time.perf_counter()
@@ -69,7 +73,16 @@ class TimedLab(Lab):
         if done.status or not times:
             raise SystemExit(f"session_start: Claude Code failed: {done.out} {done.err}")
         cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        return Start(times[0] - started, cpu)
+        return Start(times[0] - started, spent[0], cpu)
+
+    def _cpu_s(self) -> float:
+        """The CPU time of the program that runs now, and of its children, ended or not. It is in
+        hundredths of a second."""
+        program = next(one for one in psutil.Process().children() if "-p" in one.cmdline())
+        own = program.cpu_times()
+        running = [own, *(one.cpu_times() for one in program.children(recursive=True))]
+        ended_s = own.children_user + own.children_system
+        return ended_s + sum(one.user + one.system for one in running)
 
     def idle_server_mb(self) -> float:
         """The memory of the server of a session in which it is not called."""
@@ -128,11 +141,13 @@ def run() -> list[str]:
 def _report(starts: dict[str, list[Start]]) -> list[str]:
     wall = {name: statistics.median(one.wall for one in taken) for name, taken in starts.items()}
     cpu = {name: statistics.median(one.cpu for one in taken) for name, taken in starts.items()}
+    ends = {name: statistics.median(one.cpu_to_end for one in of) for name, of in starts.items()}
     return [
         f"session_start: {name}: first request after {wall[name] * 1000:.0f} ms "
         f"(+{(wall[name] - wall['plain']) * 1000:.0f}, limit {WALL_LIMIT_S * 1000:.0f}), "
         f"CPU {cpu[name] * 1000:.0f} ms "
-        f"(+{(cpu[name] - cpu['plain']) * 1000:.0f}, limit {CPU_LIMIT_S * 1000:.0f})"
+        f"(+{(cpu[name] - cpu['plain']) * 1000:.0f}, limit {CPU_LIMIT_S * 1000:.0f}), "
+        f"until the end {ends[name] * 1000:.0f} ms (+{(ends[name] - ends['plain']) * 1000:.0f})"
         for name in starts
     ]
 
