@@ -26,21 +26,21 @@ def statement(text: str, total: int = 1) -> Statement:
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        ("Never open a PR against the release branch.", Kind.RULE),
+        ("Never change the ledger of a closed year.", Kind.RULE),
         ("The icons must be PNGs.", Kind.RULE),
         ("Whenever you touch the parser, run its fuzzer.", Kind.RULE),
-        ("End each reply with a line that says who wrote it.", Kind.RULE),
-        ("Do not reset the task list.", Kind.RULE),
+        ("End each commit with the number of its ticket.", Kind.RULE),
+        ("Do not reset the ledger.", Kind.RULE),
         ("I prefer small commits.", Kind.PREFERENCE),
-        ("I'd like a single report with a part for each suite.", Kind.PREFERENCE),
+        ("I'd like one table for all tenants.", Kind.PREFERENCE),
         ("Keep it local, don't want my notes to be public.", Kind.PREFERENCE),
         ("The status view should open the panel.", Kind.DECISION),
         ("Use the HTTP address instead of the SSH one.", Kind.DECISION),
-        ("I don't want it in general because each release is tested.", Kind.DECISION),
-        ("Do not add the option since it has one valid value.", Kind.DECISION),
+        ("I don't want it everywhere because each tenant is different.", Kind.DECISION),
+        ("Do not add a flag since there is only one tenant.", Kind.DECISION),
         ("In `parser`: keep the comments of the input.", Kind.DECISION),
         ("The root cause is the clock of the runner.", Kind.LESSON),
-        ("The second project was made by accident.", Kind.FACT),
+        ("The second tenant was made by accident.", Kind.FACT),
         ("The indicator never loads after a refresh.", Kind.FACT),
     ],
 )
@@ -70,11 +70,11 @@ def test_a_sentence_of_a_specification_is_no_rule() -> None:
 @pytest.mark.parametrize(
     ("text", "is_step"),
     [
-        ("Approve and merge this pull request into the main branch.", True),
-        ("Compare the archive writer with the one in the other folder.", True),
+        ("Approve the change of the importer and merge it.", True),
+        ("Compare the ledger of the first tenant with the printed one.", True),
         ("ok please review the plan again and report what has changed", True),
         ("Write unit tests for the checkout.", True),
-        ("Remove the support for queue groups again.", False),
+        ("Remove the importer again.", False),
         ("Compare both writers, because the new one should need less memory.", False),
         ("Never merge it without a review.", False),
         ("Check the logs. The runner has a wrong clock.", False),
@@ -91,8 +91,8 @@ def said(seq: int, text: str, role: Role = Role.USER) -> Turn:
 
 
 def test_a_step_is_kept_only_where_the_session_says_nothing_else() -> None:
-    step = said(0, "Compare the archive writer with the one in the other folder.")
-    cause = "The archive writer holds all rows in memory because it sorts them at the end."
+    step = said(0, "Compare the ledger of the first tenant with the printed one.")
+    cause = "The ledger holds all rows in memory because it sorts them at the end."
     everything = SelectionLimits(threshold=-100.0)
 
     def kept(*turns: Turn) -> list[str]:
