@@ -157,7 +157,7 @@ def test_an_unreachable_or_slow_service_is_an_error(service: Service) -> None:
 
     with pytest.raises(ModelError, match="failed"):
         EndpointEmbedder("http://127.0.0.1:1/v1", "small").embed(["a"])
-    with pytest.raises(ModelError, match="no address"):
+    with pytest.raises(ModelError, match="not the address"):
         EndpointEmbedder("file:///etc/passwd", "small")
 
 

@@ -149,4 +149,4 @@ def test_too_little_history_is_reported_with_what_is_needed(tmp_path: Path) -> N
     assert found == History(3, 3, []) and report.questions == 0
     assert "3 sessions" in too_little_history(
         found
-    ) and "more than 8 sessions" in too_little_history(found)
+    ) and "more than 8 earlier sessions" in too_little_history(found)

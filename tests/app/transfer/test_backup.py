@@ -158,7 +158,7 @@ def test_a_backup_replaces_no_file_and_leaves_no_partial_one(
 ) -> None:
     there = tmp_path / "there.db"
     there.write_text("mine")
-    with pytest.raises(InputError, match="there already"):
+    with pytest.raises(InputError, match="already exists"):
         back_up(settings, there)
     assert there.read_text() == "mine"
     with pytest.raises(InputError, match="no folder"):

@@ -155,7 +155,7 @@ def test_the_best_hit_of_a_query_is_an_anchor(memory: Holdfast) -> None:
 
 def test_a_query_without_a_match_gives_an_empty_timeline(memory: Holdfast) -> None:
     shown = memory.timeline(query="zymurgy", bank="harbour")
-    assert shown.events == () and "No results for 'zymurgy' in harbour." in shown.notes
+    assert shown.events == () and "No results for 'zymurgy' in bank harbour." in shown.notes
 
 
 def test_a_record_without_a_time_is_not_an_anchor(memory: Holdfast) -> None:
