@@ -30,6 +30,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from functools import cache
+from importlib.util import cache_from_source
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -413,11 +414,11 @@ class Scratch:
             left = limits.seconds - (time.monotonic() - began)
             if left <= 0:
                 break
-            fault.path.write_bytes(fault.plant(source))
+            write_module(fault.path, fault.plant(source))
             try:
                 failed = self._first_failure(name, left)
             finally:
-                fault.path.write_bytes(source)
+                write_module(fault.path, source)
             if failed is None:
                 passed.append(name)
                 continue
@@ -462,6 +463,13 @@ class Scratch:
 
 
 # Telling
+
+
+def write_module(path: Path, source: bytes) -> None:
+    """Write a module so that the next run compiles it: bytecode counts as fresh if the source has
+    the same size and was written in the same second."""
+    path.write_bytes(source)
+    Path(cache_from_source(path)).unlink(missing_ok=True)
 
 
 def render_report(results: list[Result], package: Path, seed: int) -> str:

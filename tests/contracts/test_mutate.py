@@ -3,6 +3,9 @@ not."""
 
 from __future__ import annotations
 
+import importlib.util
+import os
+import py_compile
 from pathlib import Path
 
 import pytest
@@ -18,6 +21,7 @@ from mutate import (
     find_faults,
     render_report,
     run_all,
+    write_module,
 )
 
 SOURCE = '''"""Counts."""
@@ -118,6 +122,22 @@ def test_the_same_seed_chooses_the_same_faults_spread_over_packages(tmp_path: Pa
     assert any(chosen != choose_faults(package, 3, seed) for seed in range(6, 12))
     (inner,) = {f.path.name for f in choose_faults(package, 9, 5, "holdfast.counting.many")}
     assert inner == "many.py"
+
+
+def test_a_planted_fault_runs_although_it_has_the_size_and_time_of_the_source(
+    tmp_path: Path,
+) -> None:
+    module = tmp_path / "many.py"
+    write_module(module, b"FOUND = 1\n")
+    written = module.stat()
+    py_compile.compile(str(module), doraise=True)
+    write_module(module, b"FOUND = 2\n")
+    os.utime(module, ns=(written.st_atime_ns, written.st_mtime_ns))
+    spec = importlib.util.spec_from_file_location("many_with_a_fault", module)
+    assert spec is not None and spec.loader is not None
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    assert loaded.FOUND == 2
 
 
 @pytest.fixture
