@@ -241,8 +241,10 @@ def _has_mark(text: str) -> bool:
 
 
 def _statements(block: str) -> list[str]:
-    """The sentences that say something; a question and a list of words to ask about do not."""
+    """The sentences that say something; a question, a list of words to ask about and the note that
+    no record has a word of the question do not."""
     said = sentences(block.partition("You might ask about")[0].partition("It has records about")[0])
+    said = [one for one in said if "None of these records mentions" not in " ".join(one.split())]
     return [one for one in said if not one.rstrip(' ”"').endswith("?")]
 
 

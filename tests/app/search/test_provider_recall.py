@@ -107,9 +107,9 @@ def test_a_failing_plugin_is_reported_and_skipped_after_the_second_failure(tmp_p
 def test_plugins_are_queried_only_if_settings_and_question_allow_it(tmp_path: Path) -> None:
     with memory_with(tmp_path, "good", more='use = "off"') as memory:
         ask(memory, providers=False)
-        with pytest.raises(InputError, match="Plugins are not asked"):
+        with pytest.raises(InputError, match="Plugins are not queried"):
             ask(memory)
-        with pytest.raises(InputError, match="Plugins are not asked"):
+        with pytest.raises(InputError, match="Plugins are not queried"):
             memory.recall("retries", layers=[Layer.PROVIDERS])
     assert not (tmp_path / "notes").exists()
     with memory_with(tmp_path, "good") as memory:

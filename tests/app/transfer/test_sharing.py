@@ -114,7 +114,7 @@ def test_forgotten_or_erased_records_stay_so_after_a_pull(people: list[Person]) 
     assert b"xebec" not in database
     bob.memory.restore(held[BLUE])
     assert len(bob.texts()) == 1
-    with pytest.raises(InputError, match="somebody else"):
+    with pytest.raises(InputError, match="Shared and imported records"):
         bob.memory.correct(held[BLUE], "mine")
     with pytest.raises(InputError, match="shared by somebody else"):
         bob.at_home().sharing.plan_share([held[BLUE]])

@@ -255,7 +255,7 @@ def test_no_payload_adds_an_element_to_a_page(attacked: Attacked, tmp_path: Path
     with serving(environment(attacked), tmp_path) as server:
         plain = frames.Elements(server.ask(f"/search?q=quay&bank={QUAY}").text)
         for group in range(GROUPS):
-            page = server.ask(f"/search?q=lantern{group}+pier&bank={QUAY}&limit=50")
+            page = server.ask(f"/search?q=lantern{group}+pier&bank={QUAY}")
             assert page.status == 200
             shown = [n for n in range(group, len(PAYLOADS), GROUPS) if f"ends{n:02}" in page.text]
             assert len(shown) == len(PAYLOADS) // GROUPS
