@@ -48,6 +48,10 @@ _MEMBER = """
     GRANT SELECT, INSERT, UPDATE, DELETE, MAINTAIN ON ALL TABLES IN SCHEMA holdfast TO {role};
     GRANT USAGE ON ALL SEQUENCES IN SCHEMA holdfast TO {role};
 """
+_RAN_FOR_A_WHILE = (
+    "SELECT 1 FROM pg_stat_bgwriter WHERE stats_reset IS NULL "
+    "OR stats_reset < clock_timestamp() - interval '2 seconds'"
+)
 _TEMPLATE, _CUT, _PLAIN = "whole", "cut", "plain"
 _QUICK = {
     "fsync": "off",
@@ -219,6 +223,14 @@ class Server:
             "PostgreSQL noticed the crash",
         )
         self._wait_until_it_answers()
+
+    def wait_until_it_ran_for_a_while(self) -> None:
+        """Wait until the start or crash of it is so long ago that Holdfast lets it compare vectors
+        (`_GUARD_WITHOUT_TRIALS` in `extension.py`)."""
+        self._wait_until(
+            lambda: bool(self.run(self.url("postgres"), _RAN_FOR_A_WHILE)),
+            "PostgreSQL ran for a while",
+        )
 
     def _wait_until(self, condition: Callable[[], bool], what: str) -> None:
         """Wait for something of the server; if it does not happen, the failure shows its log."""

@@ -177,9 +177,9 @@ def test_the_token_limit_of_a_cross_encoder_grows_with_the_number_of_texts(tmp_p
     fixed = FixedReranker([1.0])
     reading = CrossEncoder(ModelSemanticSearch(tmp_path, SemanticModels(None, None, None, fixed)))
     reading.judge(asked("x"), [candidate("a", "a")] * 3, float("inf"))
-    assert fixed.tokens == 2000  # what few are, cannot be too much
+    assert fixed.tokens == 1300  # what few are, cannot be too much
     reading.judge(asked("x"), [candidate("a", "a")] * 50, float("inf"))
-    assert fixed.tokens == 5000
+    assert fixed.tokens == 3250
 
 
 def test_a_candidate_that_was_not_reranked_keeps_its_score() -> None:

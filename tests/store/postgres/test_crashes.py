@@ -41,10 +41,6 @@ _MENDED = """
     CREATE OR REPLACE FUNCTION public.halfvec_negative_inner_product(public.halfvec, public.halfvec)
         RETURNS double precision LANGUAGE sql STRICT AS 'SELECT -1.0::double precision'
 """
-_QUIET = (
-    "SELECT 1 FROM pg_stat_bgwriter WHERE stats_reset IS NULL "
-    "OR stats_reset < clock_timestamp() - interval '2 seconds'"
-)
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +68,7 @@ def once_worked(server: Server) -> str:
 def trust(server: Server, url: str) -> None:
     """Write down that the extension works, and wait until it is used again after a crash."""
     server.run(url, _WORKED)
-    wait_until(lambda: server.run(url, _QUIET), "the crash is a while ago")
+    server.wait_until_it_ran_for_a_while()
 
 
 def nearest(store: ReadStore, n: int = 30) -> object:
@@ -140,7 +136,7 @@ def test_a_process_stops_using_the_extension_after_a_crash_in_another(
         with closing(PostgresStore(worked)) as store:
             assert nearest(store) is None
         before = crashing.crashes
-        wait_until(lambda: crashing.run(worked, _QUIET), "the crash is a while ago")
+        crashing.wait_until_it_ran_for_a_while()
         assert nearest(other) is None
         assert crashing.crashes == before
 
@@ -204,7 +200,7 @@ def test_a_role_without_write_access_remembers_the_crash_itself(
     crashing.run(worked, f"REVOKE INSERT, UPDATE ON holdfast.extension_trial FROM {role}")
     with closing(PostgresReadStore(member, banks=["ours"])) as store:
         assert (nearest(store), store.vectors.problem()) == (None, PROBLEM)
-        wait_until(lambda: crashing.run(worked, _QUIET), "the crash is a while ago")
+        crashing.wait_until_it_ran_for_a_while()
         assert nearest(store) is None
     assert crashing.crashes == before + 1
     assert crashing.run(worked, _TRIED) == [("",)]
@@ -368,7 +364,7 @@ def test_the_doctor_reports_the_crash_and_tries_again_on_request(
     crashing.run(url, _MENDED)
     assert tried(settings) == "The server compares vectors again."
     assert "vector search" not in unhealthy(settings)
-    wait_until(lambda: crashing.run(url, _QUIET), "the crash is a while ago")
+    crashing.wait_until_it_ran_for_a_while()
     with closing(PostgresStore(url)) as store:
         assert isinstance(nearest(store), list)
     assert crashing.crashes == before + 1
