@@ -9,7 +9,7 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,19 @@ pytestmark = pytest.mark.process  # the product starts the programs
 Json = dict[str, Any]
 CLAUDE = {"clientInfo": {"name": "claude-code", "version": "2"}}
 HELLO = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": CLAUDE}
+# Python runs this first, and notes in the folder of the server that the search was imported.
+BROKEN_SEARCH = """
+import sys
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "holdfast.app.briefs.hook_briefs":
+            with open("tried", "a") as tried:
+                tried.write("once")
+            raise ImportError(name)
+
+sys.meta_path.insert(0, Finder())
+"""
 # What Claude Code asks at the start of a session, and what nobody knows.
 FIRST: list[Json] = [
     {"id": "probe", "method": "server/discover", "params": {}},
@@ -52,10 +65,11 @@ FIRST: list[Json] = [
 class Process:
     """A server in a process of its own."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, env: Mapping[str, str]) -> None:
+        own = {"HOLDFAST_HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / "c")}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "holdfast", "mcp"],
-            env={**os.environ, "HOLDFAST_HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / "c")},
+            env={**os.environ, **own, **env},
             cwd=home,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -86,8 +100,8 @@ class Process:
 
 
 @contextmanager
-def started(home: Path) -> Generator[Process]:
-    server = Process(home)
+def started(home: Path, **env: str) -> Generator[Process]:
+    server = Process(home, env)
     with server.process:
         try:
             yield server
@@ -214,6 +228,19 @@ def test_the_search_is_loaded_once_the_session_has_its_first_answers(
         wait_until(has_search, "the server has loaded what searches by words")
         assert server.is_standing_by()
         assert psutil.Process(server.process.pid).memory_info().rss < 60_000_000
+
+
+def test_a_search_that_cannot_be_imported_ends_no_server(tmp_path: Path, inbox: Path) -> None:
+    tried = tmp_path / "tried"
+    (tmp_path / "sitecustomize.py").write_text(BROKEN_SEARCH)
+    with started(tmp_path, PYTHONPATH=str(tmp_path)) as server:
+        server.ask(HELLO)
+        server.ask({"id": 1, "method": "tools/list"})
+        wait_until(tried.exists, "the server has tried to load what searches by words")
+        assert server.ask({"id": 2, "method": "ping"})["id"] == 2
+        assert ask_socket(inbox, "the rate limiter", bank="shop")["error"] == "not loaded"
+        assert tried.read_text() == "once"
+        assert server.is_standing_by() and server.end() == 0
 
 
 def test_the_socket_is_removed_by_a_server_that_only_stood_by(tmp_path: Path, inbox: Path) -> None:

@@ -89,6 +89,7 @@ class _Standby:
         self._is_handed_over = False
         self._is_greeted = False
         self._search: Any = None
+        self._was_search_loaded = False
 
     def run(self) -> Pending | None:
         poll = select.poll()
@@ -124,18 +125,23 @@ class _Standby:
 
     def _patience_ms(self) -> int | None:
         """How long to wait before the search is loaded; None where that is done, or not due."""
-        is_due = self._is_greeted and self._listening is not None and self._search is None
+        is_due = self._is_greeted and self._listening is not None and not self._was_search_loaded
         return _QUIET_MS if is_due else None
 
     def _load_search(self) -> Any:
-        """What finds a brief by words, in the packages that are already importable here."""
-        if self._search is None:
-            gc.disable()  # nothing of what is imported is garbage
-            from holdfast.app.briefs import hook_briefs
+        """What finds a brief by words; None if it cannot be imported, which is tried once."""
+        if not self._was_search_loaded:
+            self._was_search_loaded = True
+            from contextlib import suppress  # the search imports it, too
 
+            gc.disable()  # nothing of what is imported is garbage
+            # The server must survive any error; the hooks then search by themselves.
+            with suppress(Exception):
+                from holdfast.app.briefs import hook_briefs
+
+                self._search = hook_briefs
             gc.freeze()
             gc.enable()
-            self._search = hook_briefs
         return self._search
 
     def close(self) -> None:
@@ -215,13 +221,14 @@ class _Standby:
         bank, prompt = request.get("bank"), request.get("prompt")
         if not isinstance(bank, str) or not bank or not isinstance(prompt, str):
             return _NOT_LOADED
-        from contextlib import suppress  # the search imports it, too
+        search = self._load_search()
+        if search is None:
+            return _NOT_LOADED
+        from contextlib import suppress
 
         answer = _NOT_LOADED
-        # The server must survive any error; the hook then tries by itself.
-        with suppress(Exception):
-            brief = self._load_search().goal_brief_by_words(self._home, bank, prompt)
-            answer = write_json(brief)
+        with suppress(Exception):  # as above
+            answer = write_json(search.goal_brief_by_words(self._home, bank, prompt))
         return answer
 
 
