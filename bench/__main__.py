@@ -108,17 +108,16 @@ def _usual_file(modules: list[str]) -> Path | None:
 
 
 def _measure_speed(modules: list[str], into: Path | None) -> None:
-    load, before = os.getloadavg()[0], speed.last_release()
+    load, (release, before) = os.getloadavg()[0], speed.last_release()
     found: list[Figure] = []
     for name in modules:
         for figure in speed.MEASURED[name]():
             print(figure, flush=True)
             found.append(figure)
     print(f"Above their limit: {sum(figure.missed for figure in found)} of {len(found)}.")
-    if before is not None:
-        told = speed.changes(found, before.figures)
-        since = f"{before.version} ({before.commit}, {before.date}, load {before.machine.load:g})"
-        print(f"Changed since {since} by more than the noise: {len(told)}.", *told, sep="\n  ")
+    told = speed.changes(found, before.figures)
+    since = f"{release} ({before.commit}, {before.date}, load {before.machine.load:g})"
+    print(f"Changed since {since} by more than the noise: {len(told)}.", *told, sep="\n  ")
     if into is None:
         print("Not recorded: these are not all figures, or of other sizes than usual (--to FILE).")
         return

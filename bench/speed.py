@@ -100,12 +100,11 @@ def read(path: Path) -> Speed:
     return Speed(machine=Machine(**told.pop("machine")), figures=figures, **told)
 
 
-def last_release() -> Speed | None:
-    """The figures of the newest release, or those recorded last where none was released yet."""
-    released = [read(path) for path in RELEASES.glob("*.json")]
-    if released:
-        return max(released, key=lambda one: [int(part) for part in one.version.split(".")])
-    return read(RECORDED) if RECORDED.exists() else None
+def last_release() -> tuple[str, Speed]:
+    """The newest release, and its figures. They name the commit that was measured, which may
+    precede the one that raised the version."""
+    newest = max(RELEASES.glob("*.json"), key=lambda path: [int(n) for n in path.stem.split(".")])
+    return newest.stem, read(newest)
 
 
 def changes(now: Sequence[Figure], before: Sequence[Figure]) -> list[str]:
