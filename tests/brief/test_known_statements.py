@@ -100,6 +100,27 @@ def test_what_was_decided_learned_and_left_open_is_told_in_that_order(tmp_path: 
     assert text.count(LESSON) == text.count(TODO) == 1
 
 
+def test_a_remark_of_a_person_is_not_told_as_a_decision(tmp_path: Path) -> None:
+    remark = "The harbour master called, since the weekend every alert comes twice."
+    with open_filled(tmp_path, session("2026-09-01", 1, remark, "It is looked into.")) as memory:
+        retain(memory, remark, Kind.FACT)
+        text = brief_of(memory)
+    assert "Decided here" not in text
+    assert f"- 2026-09-01 user: “{remark}”" in group(text, "Known from earlier sessions")
+
+
+def test_a_remark_that_is_not_worth_much_is_left_out_although_it_says_every(
+    tmp_path: Path,
+) -> None:
+    remark = "The harbour master called, since the weekend every alert comes twice."
+    with open_filled(tmp_path, session("2026-09-01", 1, remark, "It is looked into.")) as memory:
+        bank = memory.context.bank_id() or ""
+        for kind, is_told in ((Kind.FACT, False), (Kind.RULE, True)):
+            retain(memory, remark, kind, worth=None)
+            told = {one.id for one in tellable(memory.reader, bank)}
+            assert (content_id("known", remark) in told) is is_told
+
+
 def test_a_statement_can_be_opened_by_what_the_brief_names(tmp_path: Path) -> None:
     with open_filled(tmp_path, session("2026-09-01", 1, FILLER, LESSON)) as memory:
         retain(memory, LESSON, Kind.LESSON, seen=2)

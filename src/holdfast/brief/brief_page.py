@@ -33,7 +33,7 @@ class Group(Enum):
     LAST_SESSION = "Where we left off"
     DECIDED = "Decided here (quoted; the latest version of each)"
     LEARNED = "Learned here (in an agent's words; what was broken may be fixed by now)"
-    KNOWN = "Known from earlier sessions (in an agent's words, the most useful first)"
+    KNOWN = "Known from earlier sessions (in an agent's words unless by user, best first)"
     LEFT_OPEN = "Left open (in an agent's words)"
     NOTED = "Noted here (kept by an agent, or an event; not decided by a person)"
     OPINIONS = "Believed here (confidence from 0 to 1)"

@@ -65,6 +65,8 @@ class StatementLimits(NamedTuple):
 
 
 _LIMITS = StatementLimits()
+# What a person says in these settles something; the rest of a person's words is told, not decided.
+SETTLING_KINDS = (Kind.DECISION, Kind.RULE, Kind.PREFERENCE)
 _LASTS = regex(
     r"\b(?:always|never|must(?:n['’]t)?|do not|don['’]t|no longer|instead of|rather than|every|"
     r"each|deliberat\w*|intentional\w*|by (?:default|design)|from now on|prefer|allowed|we use|"
@@ -347,8 +349,9 @@ def _is_meant_to_last(memory: Memory) -> bool:
 
 
 def is_laid_down(memory: Memory) -> bool:
-    """Whether a person says that something is to last."""
-    return not memory.by_agent and bool(_LASTS.search(own_words(memory.what)))
+    """Whether a person says that something is to last. "Every alert comes twice" is a remark."""
+    settles = not memory.by_agent and memory.kind in SETTLING_KINDS
+    return settles and bool(_LASTS.search(own_words(memory.what)))
 
 
 def _distinct(found: Iterable[KnownStatement]) -> list[KnownStatement]:

@@ -25,6 +25,7 @@ from holdfast.brief.frame import (
     wrap_brief,
 )
 from holdfast.brief.known_statements import (
+    SETTLING_KINDS,
     KnownStatement,
     is_of_a_program,
     names_work,
@@ -185,7 +186,7 @@ def _group_of(one: KnownStatement) -> Group:
     if memory.kind is Kind.TODO:
         return Group.LEFT_OPEN
     if not memory.by_agent:
-        return Group.DECIDED
+        return Group.DECIDED if memory.kind in SETTLING_KINDS else Group.KNOWN
     return Group.LEARNED if tells_failure(memory) else Group.KNOWN
 
 
@@ -295,7 +296,7 @@ def _statement_part(one: KnownStatement, group: Group) -> Part:
     memory = one.memory
     name = uri("memory", memory.id)
     label = "agent" if memory.by_agent else "user"
-    if group is Group.KNOWN and memory.kind is not None:
+    if group is Group.KNOWN and memory.by_agent and memory.kind is not None:
         is_begun = memory.kind is Kind.OUTCOME and one.text.startswith(_BEGUN)
         label = "begun" if is_begun else _LABELS.get(memory.kind, memory.kind.value)
     seen = f" (in {memory.seen} sessions)" if memory.seen > 1 else ""

@@ -18,6 +18,7 @@ from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 from holdfast.brief.known_statements import (
+    SETTLING_KINDS,
     KnownStatement,
     is_laid_down,
     is_open,
@@ -77,8 +78,6 @@ class RankingWeights(NamedTuple):
 
 
 _WEIGHTS = RankingWeights()
-# What a person says in these replaces what was said before.
-_SETTLES = (Kind.DECISION, Kind.RULE, Kind.PREFERENCE)
 
 
 class ReplacedWork:
@@ -263,7 +262,7 @@ class StatementRanking:
             stems = self._stems(later)
             if len(own & stems) < _WEIGHTS.decided_words:
                 continue
-            settles = not later.by_agent and later.kind in _SETTLES
+            settles = not later.by_agent and later.kind in SETTLING_KINDS
             if settles and _replaces(own_words(later.what), text, True):
                 return True
             if memory.by_agent and _ends(own_words(later.what), text):

@@ -42,6 +42,11 @@ def statement(text: str, total: int = 1) -> Statement:
         ("The root cause is the clock of the runner.", Kind.LESSON),
         ("The second tenant was made by accident.", Kind.FACT),
         ("The indicator never loads after a refresh.", Kind.FACT),
+        ("We keep one ledger because each tenant has its own file.", Kind.DECISION),
+        ("We keep the ledger in memory so that a report takes a second.", Kind.DECISION),
+        ("The report takes three seconds because every row is read twice.", Kind.FACT),
+        ("The auditor called, since the weekend every row comes twice.", Kind.FACT),
+        ("We see every row twice since the weekend.", Kind.FACT),
     ],
 )
 def test_words_of_a_person_show_the_kind(text: str, kind: Kind) -> None:
@@ -76,6 +81,7 @@ def test_a_sentence_of_a_specification_is_no_rule() -> None:
         ("Write unit tests for the checkout.", True),
         ("Remove the importer again.", False),
         ("Compare both writers, because the new one should need less memory.", False),
+        ("Compare both writers, because the new one needs more memory.", False),
         ("Never merge it without a review.", False),
         ("Check the logs. The runner has a wrong clock.", False),
         ("I prefer to review it before you merge.", False),

@@ -73,8 +73,14 @@ _LIKES = regex(
     re.I,
 )
 # One way and not the other, or why.
-_CHOOSES = regex(
-    r"\b(?:instead|rather than|unless|because|since|given that|so that|so we|no longer)\b", re.I
+_ONE_WAY = r"\b(?:instead|rather than|unless|so that|so we|no longer)\b"
+_CHOOSES = regex(_ONE_WAY + r"|\b(?:because|since|given that)\b", re.I)
+# What "we" do is a decision if it has a reason. "The page is slow because every load asks the
+# gauge" is none, nor is "we get it twice since Monday".
+_DECIDES_WHY = regex(
+    _ONE_WAY
+    + r"|\bwe\b[^,;.]*\b(?:because|given that|since(?! (?:the|this|last|yesterday|\w+day)\b))\b",
+    re.I,
 )
 _WANTS = regex(
     r"\b(?:should|shall|let['’]?s|we (?:will|can|could|need|want|also)|"
@@ -114,7 +120,7 @@ def is_step_order(statement: Statement) -> bool:
     """Whether a person only tells the next step of the work, and neither how something is to be nor
     why. "Remove the queue" shapes what is made, so it is none."""
     text = plain(statement.text)
-    says_more = _lays_down(text) or _LIKES.search(text) or _decides(text)
+    says_more = _lays_down(text) or _LIKES.search(text) or _CHOOSES.search(text) or _decides(text)
     return not says_more and all(_orders_step(s) for s in sentences(text) or [text])
 
 
@@ -135,8 +141,10 @@ def _binds(sentence: str) -> bool:
 
 
 def _decides(text: str) -> bool:
-    found = (pattern.search(text) for pattern in (_WANTS, CHOICE, _CHOOSES, PROHIBITS))
-    return _SETTLES.match(text) is not None or any(found)
+    found = (pattern.search(text) for pattern in (_WANTS, CHOICE, _DECIDES_WHY, PROHIBITS))
+    if _SETTLES.match(text) or any(found):
+        return True
+    return _LIKES.search(text) is not None and _CHOOSES.search(text) is not None
 
 
 def _gives_order(text: str) -> bool:
