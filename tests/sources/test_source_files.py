@@ -40,8 +40,8 @@ def test_a_call_without_words_is_where_its_id_is(tmp_path: Path) -> None:
     assert line_on_disk(file, "opencode", 3, "", "prt_2") == line_with(file, "prt_2")
 
 
-def test_a_file_of_lines_and_a_database_keep_the_number(tmp_path: Path) -> None:
+def test_a_file_of_lines_keeps_the_number_and_a_database_has_none(tmp_path: Path) -> None:
     file = exported(tmp_path)
     assert line_on_disk(file, "claude-code", 7, "Same words.", "prt_1") == 7
-    assert line_on_disk(tmp_path / "opencode.db" / "ses_1", "opencode", 7, "Same words.") == 7
-    assert line_on_disk(file, "opencode", 7, "Other words.", "prt_9") == 7
+    assert line_on_disk(tmp_path / "opencode.db" / "ses_1", "opencode", 7, "Same words.") == 0
+    assert line_on_disk(file, "opencode", 7, "Other words.", "prt_9") == 0

@@ -92,18 +92,24 @@ def source_exists(path: str, agent: str) -> bool:
 def line_on_disk(path: Path, agent: str, line: int, words: str, ref: str = "") -> int:
     """The line of a file that says some words. `line` is its number as it was read: another one
     where the file is a document that is converted to lines. That is searched for the words, next to
-    `ref`, the agent's own id of them. Where it does not have them, as a database, `line`."""
-    if _layout(agent) is None or not path.is_file():
+    `ref`, the agent's own id of them. 0 where there is no such line, as in a database."""
+    if has_own_lines(agent):
         return line
     wanted = orjson.dumps(words.split("\n", 1)[0][:_SEARCHED_CHARS])[1:-1]
     try:
         found = path.read_bytes().split(b"\n")
     except OSError:
-        return line
+        return 0
     named = [n for n, text in enumerate(found, 1) if ref and ref.encode() in text]
     near = named[0] if named else 0
     saying = [n for n, text in enumerate(found, 1) if wanted and wanted in text]
-    return min(saying, key=lambda n: abs(n - near), default=near or line)
+    return min(saying, key=lambda n: abs(n - near), default=near)
+
+
+def has_own_lines(agent: str) -> bool:
+    """Whether the lines of an agent's sessions are those of its files; else documents or a
+    database are converted to lines, whose numbers say nothing to a person."""
+    return _layout(agent) is None
 
 
 def _layout(agent: str) -> LineLayout | None:

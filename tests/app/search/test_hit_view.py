@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from holdfast.app.search.hit_view import (
+    CONVERTED_AGENTS,
     citation_json,
     citation_text,
     full_json,
     heading,
+    place,
     remarks,
     short_json,
     short_text,
 )
 from holdfast.model.opinions import ReflectionCitation
-from holdfast.model.query import Citation, Hit, Layer
+from holdfast.model.query import Citation, Hit, Layer, SourceLocation
 from holdfast.model.trust import Freshness, Status, Trust
+from holdfast.sources.registry import agents
 
 PLAIN = Hit(
     "holdfast://turn/1", "turn", Layer.TRANSCRIPTS, 0.5, "We chose SQLite.", "", "s", "b",
@@ -38,6 +43,14 @@ def test_an_ordinary_hit_has_no_remarks() -> None:
         "text": "We chose…",
     }
     assert heading(PLAIN) == "0.50  turn · undated · user"
+
+
+def test_the_place_of_a_hit_can_be_opened() -> None:
+    at = replace(PLAIN, source=SourceLocation("/a/b.jsonl", 7))
+    assert (place(at), place(PLAIN)) == ("/a/b.jsonl:7", "")
+    converted = replace(at, agent="opencode")
+    assert place(converted) == "/a/b.jsonl, opened by `holdfast show turn/1`"
+    assert {name for name, agent in agents().items() if agent.layout} == CONVERTED_AGENTS
 
 
 def test_full_json_always_has_status_and_freshness() -> None:

@@ -36,6 +36,8 @@ _REMARKS = (
 )  # fmt: skip
 # Programs rely on these two, so JSON in full always has them.
 _ALWAYS_SHOWN = ("status", "freshness")
+# Agents whose sessions are documents or databases: they are converted to lines that no file has.
+CONVERTED_AGENTS = frozenset(("cursor", "gemini", "opencode"))
 # A hit about which nothing is unusual.
 _USUAL = Hit("", "", Layer.TRANSCRIPTS, 0.0, "", "", "", "")
 
@@ -52,6 +54,15 @@ def excerpt(hit: Hit, max_chars: int) -> str:
     """What is shown of a hit: its beginning, or all of a statement, because a rule that is cut is
     another rule."""
     return cut(hit.text, _MAX_STATEMENT_CHARACTERS if hit.kind in _STATEMENTS else max_chars)
+
+
+def place(hit: Hit) -> str:
+    """The line of a transcript that a hit is from, or the command that opens it where the
+    transcript has no such line; "" where there is no file."""
+    path, line = hit.source.path, hit.source.line
+    if path and hit.agent in CONVERTED_AGENTS:
+        return f"{path}, opened by `holdfast show {hit.uri.removeprefix('holdfast://')}`"
+    return path and f"{path}:{line}"
 
 
 def full_json(hit: Hit, bank: str = "") -> Json:

@@ -91,7 +91,8 @@ def _lines(own: str, found: Trace) -> list[str]:
         lines += _fields(record, outside)
     if found.raw is not None:
         raw = found.raw
-        lines.append(one_line(f"raw line: {raw.path}:{raw.line} ({raw.state.value})"))
+        where = f"{raw.path}:{raw.line}" if raw.line else raw.path
+        lines.append(one_line(f"raw line: {where} ({raw.state.value})"))
     lines += [f"in: {', '.join(found.above)}"] if found.above else []
     lines += [f"made of {len(found.below)}:"] if found.below else []
     for part in found.below[: _LIMITS.parts]:

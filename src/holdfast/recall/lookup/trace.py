@@ -37,7 +37,7 @@ from holdfast.recall.lookup.commits import (
     records_below,
 )
 from holdfast.recall.lookup.endings import RecordEndings
-from holdfast.sources.source_files import line_on_disk, source_snapshot
+from holdfast.sources.source_files import has_own_lines, line_on_disk, source_snapshot
 from holdfast.store.across_tables.lookup import Record
 from holdfast.store.protocol import Reader
 
@@ -55,7 +55,7 @@ class RawState(StrEnum):
 
 class RawLine(NamedTuple):
     """The raw line of a turn, as it is on disk now. Of a document that is converted to lines,
-    `line` is that of the document and `text` the converted one."""
+    `line` is that of the document and `text` the converted one; of a database, `line` is 0."""
 
     path: str
     line: int
@@ -290,17 +290,18 @@ def raw_line(reader: Reader, turn: Turn) -> RawLine | None:
     if source is None:
         return None
     at = turn.origin
+    line = at.line if has_own_lines(source.agent) else 0
     if reader.curation.is_raw_line_withheld(turn.bank, turn.id):
-        return RawLine(source.path, at.line, RawState.WITHHELD)
+        return RawLine(source.path, line, RawState.WITHHELD)
     try:
         with source_snapshot(Path(source.path), source.agent).file.open("rb") as file:
             file.seek(at.offset)
             data = file.readline(_MAX_LINE_BYTES)
     except OSError:
-        return RawLine(source.path, at.line, RawState.GONE)
+        return RawLine(source.path, line, RawState.GONE)
     text = data.decode("utf-8", "replace").rstrip("\n")
     mark = at.ref or (turn.tool.call if turn.tool else "") or _first_words(turn)
     if not (at.line and text and mark in text.replace('\\"', '"')):
-        return RawLine(source.path, at.line, RawState.CHANGED)
+        return RawLine(source.path, line, RawState.CHANGED)
     line = line_on_disk(Path(source.path), source.agent, at.line, turn.text, at.ref)
     return RawLine(source.path, line, RawState.PRESENT, text)

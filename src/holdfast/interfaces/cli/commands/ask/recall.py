@@ -235,6 +235,6 @@ def _print_hit(screen: Screen, hit: Hit, bank: str, explain: bool) -> None:
         screen.line(f"{_INDENT}changes {name}")
     if explain:
         screen.wrap(f"why: {_why(hit)}", _INDENT)
-    if hit.source.path:
-        screen.line(f"{_INDENT}{hit.source.path}:{hit.source.line}", "dim")
+    if place := hit_view.place(hit):
+        screen.line(f"{_INDENT}{place}", "dim")
     screen.line()

@@ -248,8 +248,13 @@ def _describe_item(value: object) -> str:
 def _describe_raw_line(found: Trace) -> str:
     if found.raw is None:
         return "raw line: none is known"
-    where = f"{found.raw.path}:{found.raw.line}"
+    where = _location(found.raw.path, found.raw.line)
     return f"raw line: {_RAW_STATES[found.raw.state].format(where=where)}"
+
+
+def _location(path: str, line: int) -> str:
+    """A line of a file; a database has none."""
+    return f"{path}:{line}" if line else path
 
 
 def _print_path(screen: Screen, found: Path) -> None:
@@ -266,7 +271,7 @@ def _print_step(screen: Screen, step: PathStep, *styles: str) -> None:
     indent = "  " * _INDENT_BY_LEVEL.get(step.level, 0)
     if step.kind == "line":
         state = "" if step.state == "present" else f" ({step.state})"
-        screen.line(f"{indent}{step.path}:{step.line}{state}")
+        screen.line(f"{indent}{_location(step.path, step.line)}{state}")
         return
     name = screen.paint(step.uri, "cyan")
     head = f"{indent}{step.level:<3} {day(step.time)} "
