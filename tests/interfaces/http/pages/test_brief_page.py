@@ -83,10 +83,10 @@ def test_a_session_shows_what_it_was_told_and_what_it_used(browser_session: Brow
 
 
 def test_the_pages_of_briefs_are_accessible(browser_session: BrowserSession) -> None:
-    for path in ("/brief", f"/sessions/{TOLD_SESSION}/told"):
+    for path in ("/brief", f"/sessions/{TOLD_SESSION}/injected"):
         assert accessibility_problems_in_opposite_layouts(browser_session, path) == []
 
 
 def test_an_unknown_bank_or_session_has_no_brief(server: Server) -> None:
     assert server.ask("/brief?bank=nobody").status == 404
-    assert server.ask("/sessions/nobody/told").status == 404
+    assert server.ask("/sessions/nobody/injected").status == 404

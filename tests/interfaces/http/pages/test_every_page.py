@@ -42,7 +42,9 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "/sessions": ("/sessions", "/sessions?branch=none"),
     "/sessions/{name}": tuple(f"/sessions/{one}" for one in _SESSIONS),
     "/sessions/{name}/time": (f"/sessions/{MASTS}/time",),
-    "/sessions/{name}/told": (f"/sessions/{TOLD_SESSION}/told", f"/sessions/{MASTS}/told"),
+    "/sessions/{name}/injected": tuple(
+        f"/sessions/{one}/injected" for one in (TOLD_SESSION, MASTS)
+    ),
     "/search": ("/search", "/search?q=tide", "/search?q=xyzzy+kind%3Acommit"),
     "/record/{word}/{id:path}": (
         *(f"/record/{kind}/{{{kind}}}" for kind in _KINDS),

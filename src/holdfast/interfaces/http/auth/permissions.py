@@ -80,7 +80,7 @@ _PAGES: dict[Permission, str] = {
         GET / /search /sessions /sessions/{name} /sessions/{name}/msg /sessions/{name}/msg/{n}
         GET /record/{word}/{id:path} /record/{word}/{id:path}/place
         GET /memory /open /graph /timeline /repos /review /banks /banks/{id} /brief
-        GET /sessions/{name}/told /sessions/{name}/time /sessions/{name}/next /week
+        GET /sessions/{name}/injected /sessions/{name}/time /sessions/{name}/next /week
         GET /research/{id}
         POST /research/{id}/cancel /research/{id}/remove /review/preview
     """,

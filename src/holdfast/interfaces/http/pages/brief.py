@@ -1,4 +1,4 @@
-"""What the next session of a bank is told, line by line, with the forms to correct and forget what
+"""The brief of the next session of a bank, line by line, with the forms to correct and forget what
 stands in it."""
 
 from __future__ import annotations

@@ -117,19 +117,19 @@ async def next_place(
     return RedirectResponse(page if place else f"{page}?{urlencode({'none': kind})}", 303)
 
 
-@router.get("/{name}/told")
-async def told(request: PageRequestDep, name: str) -> HTMLResponse:
-    """What memory put into a session, line by line, and what became of each."""
+@router.get("/{name}/injected")
+async def injected(request: PageRequestDep, name: str) -> HTMLResponse:
+    """The context that was injected into a session, line by line, and whether it was used."""
 
     def load(memory: Holdfast) -> Shown:
         session = _find(memory, name)
         return {
             "title": _title(memory, session),
             "session": session,
-            "told": injected_texts(memory, session),
+            "texts": injected_texts(memory, session),
         }
 
-    return request.render("told.html", **await request.pool.run(load))
+    return request.render("injected.html", **await request.pool.run(load))
 
 
 @router.get("/{name}")
