@@ -143,9 +143,11 @@ def call_result(call: str, ok: bool, text: str, time: str, keep_output: bool = T
 
 
 def edits_of_patch(patch: str, root: str, call: str) -> list[ToolCall]:
-    """The edits of a patch in the `*** Begin Patch` format, one for each file. The first has the
-    id of the call, the others that id and their number."""
+    """The edits of a patch in the `*** Begin Patch` format, one for each file; none for another
+    text. The first has the id of the call, the others that id and their number."""
     marks = list(_PATCH_FILE.finditer(patch))
+    if not marks:
+        return []
     ends = [*(mark.start() for mark in marks[1:]), len(patch)]
     calls: list[ToolCall] = []
     for mark, end in zip(marks, ends, strict=True):

@@ -125,3 +125,57 @@ def test_a_patch_lists_each_file_it_changes() -> None:
         ToolCall("Edit", "old.py", "", "(deleted)", call="c1"),
         ToolCall("Edit", "b.py", "", "-x\n+y", call="c1.1"),
     ]
+    assert edits_of_patch("no patch", "/p", "c1") == []
+
+
+def _with_script(folder: Path, script: str, output: str) -> None:
+    """Adds a call of the tool that runs scripts, and its output, to the newest sample."""
+    call = {"type": "custom_tool_call", "name": "exec", "call_id": "s1", "input": script}
+    result = {"type": "custom_tool_call_output", "call_id": "s1", "output": output}
+    path = max(folder.rglob("*T09*.jsonl"))
+    with path.open("a") as file:
+        for second, payload in enumerate((call, result)):
+            line = {"timestamp": f"2026-06-18T09:59:0{second}Z", "type": "response_item"}
+            file.write(json.dumps({**line, "payload": payload}) + "\n")
+
+
+def test_a_script_is_read_as_the_commands_and_edits_that_it_calls(tmp_path: Path) -> None:
+    folder = copy("codex", tmp_path)
+    patch = "*** Begin Patch\\n*** Add File: docs/tabs.md\\n+Tabs stay.\\n*** End Patch"
+    script = (
+        f'await tools.apply_patch("{patch}"); const r = await tools.exec_command('
+        '{cmd: "git commit -am \\"Keep tabs\\"", workdir: "/work/parser"}); text(r.output)'
+    )
+    _with_script(
+        folder,
+        script,
+        "Script completed\nWall time 0.2 seconds\nOutput:\n\n[main 1a2b3c4] Keep tabs",
+    )
+    with open_memory(tmp_path) as memory:
+        memory.ingest(memory.ingestion.find([folder]))
+        called = {turn.tool.call: turn for turn in turns(memory) if turn.tool}
+
+    command, edit = called["s1"], called["s1.edit"]
+    assert command.tool and edit.tool
+    assert (command.tool.name, command.tool.action) == ("Bash", 'git commit -am "Keep tabs"')
+    assert (command.tool.ok, command.tool.result) == (True, "[main 1a2b3c4] Keep tabs")
+    assert command.trust is Trust.TOOL
+    assert (edit.tool.name, edit.tool.target) == ("Write", "docs/tabs.md")
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "Script failed\nWall time 0.2 seconds\nOutput:\n\nSyntaxError: Unexpected token",
+        'Script completed\nWall time 0.2 seconds\nOutput:\n\n{"exit_code":1,"output":"1 failed"}',
+    ],
+)
+def test_a_failed_script_is_a_failed_call(tmp_path: Path, output: str) -> None:
+    folder = copy("codex", tmp_path)
+    _with_script(folder, 'await tools.exec_command({cmd: "pytest -q"})', output)
+    with open_memory(tmp_path) as memory:
+        memory.ingest(memory.ingestion.find([folder]))
+        called = {turn.tool.call: turn.tool for turn in turns(memory) if turn.tool}
+
+    assert called["s1"].ok is False
+    assert called["s1"].result in ("SyntaxError: Unexpected token", "1 failed")

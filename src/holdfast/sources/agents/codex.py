@@ -1,7 +1,8 @@
 """Codex CLI (0.40 to 0.166): `$CODEX_HOME/sessions/YYYY/MM/DD/rollout-*.jsonl`.
 
 What the model saw and wrote is in `response_item` records; `event_msg` records repeat most of it
-for the screen. Each file of an `apply_patch` call is a turn of its own.
+for the screen. Each file of an `apply_patch` call is a turn of its own. Newer versions run scripts
+that call the tools (`sources/tool_scripts.py`).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from holdfast.sources.draft import (
 )
 from holdfast.sources.json_fields import Record, items, mapping, normal_time, objects, string
 from holdfast.sources.repository_clues import head_clue, remote_clue
+from holdfast.sources.tool_scripts import NO_SCRIPT, read_script
 
 _SESSION_ID = regex(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
 
@@ -50,6 +52,10 @@ _MACHINE_STARTS = (
     "<collaboration_mode>",
     "<goal_context>",
 )
+# The tool whose input is a script that calls other tools, and how its output begins.
+_SCRIPT = "exec"
+_SCRIPT_FAILED = "Script failed"
+_SCRIPT_HEADS = (_SCRIPT_FAILED, "Script completed", "Script running")
 _IDE_REQUEST = "## My request for Codex:"
 _IDE_START = "# Context from my IDE setup:"
 _EXIT_CODE = regex(r"(?:Process exited with code|Exit code:|exit code) (-?\d+)", re.IGNORECASE)
@@ -175,13 +181,16 @@ def _call_turns(payload: Record, given: Record, time: str, file: FileInfo) -> It
     space = string(payload, "namespace")
     if space:
         name = f"{space}__{name.lstrip('_')}"
+    script = read_script(string(given, "input")) if name == _SCRIPT else NO_SCRIPT
     patch = string(given, "input") or string(given, "patch") if name == "apply_patch" else ""
-    command = _command(name, given)
-    if not patch and command.startswith(("apply_patch", "applypatch")):
-        patch = command
-    edits = tool_mapping.edits_of_patch(patch, file.root, call) if patch else []
-    if edits:
-        yield from (tool_mapping.call_turn(edit, time, (time,)) for edit in edits)
+    command = script.command or _command(name, given)
+    if command.startswith(("apply_patch", "applypatch")):
+        patch = patch or command
+    # The result of a script is that of its commands.
+    edited = f"{call}.edit" if script.command else call
+    edits = tool_mapping.edits_of_patch(script.patch or patch, file.root, edited)
+    yield from (tool_mapping.call_turn(edit, time, (time,)) for edit in edits)
+    if edits and not script.command:
         return
     mapped, arguments = _map_tool(name, given, command)
     tool = tools.read_call(mapped, arguments, file.root, call or _ref(payload, time))
@@ -254,6 +263,8 @@ def _outcome(text: str) -> tuple[bool, str]:
         if isinstance(inner.get("output"), str):
             return code in (0, None), string(inner, "output")
     head = text[:_HEADER_CHARS]
+    if head.startswith(_SCRIPT_HEADS):
+        return _script_outcome(text)
     exited = _EXIT_CODE.search(head)
     body = _OUTPUT_HEADER.match(head)
     if body:
@@ -261,6 +272,18 @@ def _outcome(text: str) -> tuple[bool, str]:
     if exited and exited.start() < _EXIT_CODE_WITHIN:
         return exited[1] == "0", text
     return not head.startswith(_FAILED_STARTS), text
+
+
+def _script_outcome(text: str) -> tuple[bool, str]:
+    """Whether a script worked, and its output. A script may print the result of a command as it is,
+    with the exit code."""
+    _, _, output = text.partition("Output:\n")
+    ok = not text.startswith(_SCRIPT_FAILED)
+    if not output.lstrip().startswith("{"):
+        return ok, output.strip("\n")
+    printed = tool_mapping.parse_arguments(output.strip())
+    code = printed.get("exit_code")
+    return ok and code in (0, None), string(printed, "output") if "output" in printed else output
 
 
 def _patch_end(payload: Record, time: str, file: FileInfo) -> ParsedLine:
