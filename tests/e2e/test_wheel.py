@@ -121,6 +121,26 @@ def test_two_builds_of_the_same_sources_have_the_same_bytes(tmp_path: Path) -> N
     assert len(first) == 2 and again == first
 
 
+def test_a_source_archive_knows_the_commit_that_it_was_made_from(tmp_path: Path) -> None:
+    folder, built = tmp_path / "clone", tmp_path / "built"
+    _copy_sources(folder)
+    own = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
+    for command in (("init", "-q"), ("add", "."), (*own, "commit", "-q", "-m", "Release")):
+        subprocess.run(["git", *command], cwd=folder, check=True)
+    head = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=folder, capture_output=True, text=True, check=True
+    ).stdout
+    _build_again(folder, built, "022", "UTC")
+    (archive,) = built.glob("*.tar.gz")
+    shutil.unpack_archive(archive, tmp_path / "unpacked", filter="data")
+    (sources,) = (tmp_path / "unpacked").iterdir()
+    _build_again(sources, tmp_path / "again", "022", "UTC")
+    (wheel,) = (tmp_path / "again").glob("*.whl")
+    with zipfile.ZipFile(wheel) as found:
+        noted = found.read("holdfast/commit").decode().strip()
+    assert head.startswith(noted) and len(noted) >= 7
+
+
 def test_the_wheel_works_outside_the_repository_in_an_empty_home(
     installed: Path, tmp_path: Path
 ) -> None:
