@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 def _newest_in_changelog() -> tuple[str, str]:
     """The first version of the changelog that has a date, and that date."""
     text = (ROOT / "CHANGELOG.md").read_text("utf-8")
-    found = re.search(r"^## \[(\d+\.\d+\.\d+)\] - (\d{4}-\d\d-\d\d)$", text, re.M)
+    found = re.search(r"^## (\d+\.\d+\.\d+) - (\d{4}-\d\d-\d\d)$", text, re.M)
     assert found, "no version in CHANGELOG.md has a date"
     return found[1], found[2]
 

@@ -124,7 +124,7 @@ _OPTIONS = {
         default=[],
         type=some_path,
         metavar="DIR",
-        help="a plugin in this folder is a provider too, as for `claude --plugin-dir`",
+        help="also query the plugin in this folder, as with `claude --plugin-dir`",
     ),
 }
 

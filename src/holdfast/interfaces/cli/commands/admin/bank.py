@@ -21,10 +21,9 @@ two banks are different projects, so that `holdfast doctor` does not propose to 
 banks by name or id.
 
 The disposition controls how opinions are formed, by three numbers from 1 to 5. Skepticism: how
-many sessions must say a thing before it is believed, and how little a single one counts.
-Literalism: whether only the exact words of a question count. Empathy: whether motives and
-feelings are included. A preset sets all three: code-review (4 5 2), bug-investigation (4 4 2),
-documentation (3 3 3), support (2 2 5).
+many sessions must support an opinion. Literalism: how closely evidence must match the words of
+the question. Empathy: whether motives and feelings are included. A preset sets all three:
+code-review (4 5 2), bug-investigation (4 4 2), documentation (3 3 3), support (2 2 5).
 
 The background describes the project in a few sentences, for a model. Retention is the number of
 months after which a session is hidden, as with `holdfast forget`: nothing is erased, and a longer

@@ -15,8 +15,8 @@ from holdfast.settings import load_settings
 
 HELP = """\
 Print a completion script for commands, options and bank names. Save it where your shell looks
-for completion scripts, and again after an upgrade. Without an argument: for the shell you
-use."""
+for completion scripts, and save it again after an upgrade. Without an argument, the script is
+for the shell you use."""
 
 EXAMPLES = """\
   holdfast completion bash > ~/.local/share/bash-completion/completions/holdfast

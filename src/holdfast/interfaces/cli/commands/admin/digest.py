@@ -40,7 +40,7 @@ def configure(parser: Parser) -> None:
     parser.option(
         "--until", "DATE", "with --since: up to the end of this day or month (default: now)"
     )
-    options.add_limit(parser, 15, "of each part (default: {default})")
+    options.add_limit(parser, 15, "how many lines in each section (default: {default})")
     options.add(parser, "bank_or_all")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--md", action="store_true", help="print Markdown")

@@ -24,7 +24,7 @@ HELP = """\
 Update the records that are derived from sessions. Reading transcripts does that already; this
 finishes what was interrupted.
 
---stale derives again what an older version of Holdfast derived: by rules first, which costs
+--stale updates the records of older versions of Holdfast: by rules first, which costs
 nothing, then with the model, if one is configured. The cost is shown before the model is used,
 and the limits apply. If it is interrupted, by Ctrl-C, a limit or the service, run it again: it
 resumes, and nothing is paid twice. Until then the older records are used."""
@@ -44,7 +44,7 @@ class _Done(NamedTuple):
 
 
 def configure(parser: Parser) -> None:
-    parser.flag("--stale", "also what older versions derived")
+    parser.flag("--stale", "also update the records of older versions")
     parser.flag("--rules-only", "with --stale: do not use a model")
     parser.flag("--dry-run", "only show what would be done")
     options.add(parser, "model", "yes", "json")

@@ -28,8 +28,8 @@ Every hit has a URI that `holdfast show` opens. When nothing reaches the relevan
 threshold, recall says so instead of showing poor matches.
 
 If the repository's history was read, each hit says whether its code changed since:
-fresh, changed (commits and lines), renamed or gone. Work that is only in commits that
-are not checked out is marked `astray` and ranks lower."""
+fresh, changed (commits and lines), renamed or gone. Work whose commits are not on the
+checked-out branch is marked `astray` and ranks lower."""
 
 EXAMPLES = """\
   holdfast recall retry backoff

@@ -24,8 +24,8 @@ from holdfast.research.session_journal import (
 from holdfast.settings import load_settings
 
 HELP = f"""\
-Every question has a session (mem-…) that records its steps while it runs. List the sessions,
-follow one that another process works on, stop it, or read its result.
+Every question has a session (mem-…) that records how it is answered. List the sessions,
+follow one that is still running, stop it, or read its result.
 `holdfast ask --session mem-…` continues one.
 
 The latest {MAX_SESSIONS} of the last {MAX_AGE_DAYS} days are kept, redacted, readable by you alone.

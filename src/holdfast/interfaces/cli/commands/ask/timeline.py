@@ -21,9 +21,9 @@ List digests, exchanges, commits, memories, pull requests and issues by time, be
 after an anchor.
 
 The anchor is a URI, the start of an id, or a date; or, with --query, the best match of a
-search. Without either, the latest records are shown. Turns are shown with --kind turn,
-and around a turn those of its session. Times are in UTC. Records without a time are
-left out and counted.
+search. Without either, the latest records are shown. Turns are shown only with --kind
+turn, or if the anchor is a turn: then those of its session. Times are in UTC. Records
+without a time are left out and counted.
 
 --json prints {"bank", "anchor", "query", "events", "undated", "notes"}; each event has
 "uri", "kind", "time", "title", "note" (type, outcome, author or speaker), "session",

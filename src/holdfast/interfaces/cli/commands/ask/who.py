@@ -10,9 +10,9 @@ from holdfast.interfaces.cli.screen import Screen, number, short
 from holdfast.research.history.expertise import Expert
 
 HELP = """\
-List who knows about a file, a folder or a topic, by their commits and reviews. Recent work
-counts more (half as much with every year), and many lines count a little more than few.
-Bots are listed after people.
+List who knows about a file, a folder or a topic, by their commits and reviews. The weight of
+a commit halves every year, and large changes count a little more. Bots are listed after
+people.
 
 Names follow the repository's mailmap. Each person is listed with the commits as evidence.
 The history must have been read: `holdfast ingest REPOSITORY`.

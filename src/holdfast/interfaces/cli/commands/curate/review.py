@@ -16,7 +16,7 @@ from holdfast.model.uris import uri
 from holdfast.store.protocol import Reader
 
 HELP = """\
-List facts that need a decision: those contradicted by five actions, or that a person called
+List facts that need a decision: those that five actions contradict, or that a person called
 wrong. `keep` leaves a fact in force, `retire` retracts it; both can be undone, and nothing is
 decided automatically. If a model service is configured, its advice is shown.
 Proposed rules are listed too; decide about them with `holdfast promote`."""

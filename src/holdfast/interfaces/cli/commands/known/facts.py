@@ -18,8 +18,8 @@ from holdfast.model.uris import uri
 
 HELP = """\
 List lasting knowledge: rules that people stated, solutions of problems that took several
-attempts, and how the core works. Each with its status, its confidence, the number of records
-for and against it, and when it was last confirmed. `holdfast show` opens one.
+attempts, and how the core works. Each is listed with its status, its confidence, the number of
+records for and against it, and when it was last confirmed. `holdfast show` opens one.
 
 With --kind, also the memories of that kind from sessions, the latest first: decisions, rules,
 preferences, lessons, facts, outcomes and open tasks (todo). Without it they are only counted."""

@@ -29,7 +29,11 @@ EXAMPLES = """\
 
 def configure(parser: Parser) -> None:
     parser.add_argument("words", nargs="*", metavar="WORD", help="what to look up")
-    options.add_limit(parser, None, "how many; with words, of each kind (default: 50, and 10)")
+    options.add_limit(
+        parser,
+        None,
+        "how many keywords (default: 50); with words, how many records of each kind (default: 10)",
+    )
     options.add(parser, "bank", "json")
 
 

@@ -10,10 +10,9 @@ from holdfast.settings import load_settings
 
 HELP = """\
 Form an opinion about a question: search, weigh the evidence by the disposition of the bank
-(`holdfast bank`), and answer with a confidence and citations. Skepticism requires more sessions,
-literalism the exact words; empathy includes what people felt and why it mattered. Without a
-model the answer is made by rules, and says so; with one it is written by the model, and
-statements that the records do not support are dropped.
+(`holdfast bank`), and answer with a confidence and citations. Without a model service the
+answer is made by rules, and says so. Otherwise the model writes it, and statements that the
+records do not support are dropped.
 
 The result is stored as opinions, which later reflections strengthen, weaken or revise;
 --no-store stores nothing.

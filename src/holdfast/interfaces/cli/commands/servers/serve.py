@@ -19,8 +19,8 @@ _MAX_WORKERS = 64
 
 HELP = """\
 Serve one memory to a team over HTTP: REST, GraphQL, MCP and the pages. Clients need a key, which
-`holdfast key new` creates. A key gives access to its banks at its level; every change is logged
-under its name.
+`holdfast key new` creates. A key gives access to certain banks, at a certain level. Every change
+is logged under the name of its key.
 
 It listens on this machine only, unless you give --host; then it needs TLS (certificate files, or
 a proxy in front of it). While no key exists it answers only health checks; `holdfast key new` can

@@ -55,10 +55,14 @@ def configure(parser: Parser) -> None:
         "format",
         choices=[*_FORMATS, *_ACTIONS],
         metavar="FORMAT|list|undo",
-        help=f"what is to be read: {', '.join(_FORMATS)}; or list, or undo",
+        help=f"the format: {', '.join(_FORMATS)}; or list, or undo",
     )
     parser.add_argument(
-        "path", nargs="?", default="", metavar="PATH|ID", help="the file or folder; of undo, the ID"
+        "path",
+        nargs="?",
+        default="",
+        metavar="PATH|ID",
+        help="the file or folder; with undo, the ID",
     )
     parser.option("--bank", "NAME", "the bank to put it in")
     parser.flag("--dry-run", "only count what would be imported")

@@ -218,7 +218,7 @@ Withdraw what you shared. Its text is removed from the branch, and a line marks 
 that others lose it with their next pull. It stays in the history of the branch and of every
 clone: do not share what must never be seen.
 
-With --to SERVER it is taken back there; if the server cannot be reached, as soon as it can.""",
+With --to SERVER it is withdrawn from that server, at the latest when it can be reached again.""",
     examples="""\
   holdfast unshare holdfast://fact/5c1f0a9be2d47c33
   holdfast unshare holdfast://shared/77ab01c3d2e4f586 --push
