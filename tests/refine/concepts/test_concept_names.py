@@ -112,6 +112,34 @@ def test_generic_words_name_nothing_unless_a_file_has_their_name() -> None:
     assert names_of(exchanges)[0] == "context tab"
 
 
+def test_words_of_the_work_process_name_nothing() -> None:
+    exchanges = [work(n, f"Mark it ready-for-review, {n}") for n in range(3)]
+    assert names_of(exchanges) == []
+
+
+def test_a_heading_of_replies_is_no_name() -> None:
+    exchanges = [
+        work(n, f"Light of the mole {n}", summary="## Mole Highlights\n\nIt is dark.")
+        for n in range(3)
+    ]
+    assert "Mole Highlights" not in names_of(exchanges)
+    said = [work(n, f"The mole highlights, {n}") for n in range(3)]
+    assert names_of([*exchanges, *said])[0] == "mole highlights"
+
+
+def test_what_replies_mention_is_no_name_unless_people_named_a_part_of_it() -> None:
+    summary = "The brass bell and the harbour lamp are out."
+    exchanges = [work(n, f"Where is the harbour {n}", summary=summary) for n in range(3)]
+    assert names_of(exchanges) == ["harbour lamp"]
+
+
+def test_an_ordinary_word_of_another_script_or_an_acronym_is_no_name() -> None:
+    assert names_of([work(n, f"{n} 入力を直す") for n in range(3)]) == []
+    assert names_of([work(n, f"The PRD again, {n}") for n in range(3)]) == []
+    files = ["src/prd.py"]
+    assert names_of([work(n, f"The PRD again, {n}", files) for n in range(3)]) == ["PRD"]
+
+
 def test_a_term_of_few_members_names_them_only_if_they_are_titled_with_it() -> None:
     others = [work(10 + n, f"Do step {n}") for n in range(5)]
     said = [work(n, f"Do item {n}", summary="See the brass bell.") for n in range(2)]

@@ -14,7 +14,8 @@ from holdfast.refine.concepts.concept_builder import ConceptBuilder
 from holdfast.refine.concepts.descriptions import choose_names, describe
 from holdfast.refine.concepts.file_names import file_topic, file_weight
 from holdfast.refine.concepts.grouping import ConceptVectors
-from holdfast.refine.concepts.items import concept_id, is_process_stem
+from holdfast.refine.concepts.items import concept_id
+from holdfast.refine.concepts.process_words import is_process_stem
 from tests.support.concept_banks import (
     BANK,
     BUTTONS,
@@ -63,6 +64,7 @@ def test_generic_files_join_nothing() -> None:
     assert members(builder) == []
     assert all(file_weight(file) < 0.2 for file in files)
     assert file_topic("src/test_nightly.py") == file_topic("src/nightly.spec.ts") == "nightly"
+    assert file_topic("docs/0012-nightly.md") == file_topic("t26_nightly.test.ts") == "nightly"
 
 
 def test_an_item_without_a_topic_joins_the_item_before_it() -> None:

@@ -74,6 +74,30 @@ def test_identifiers_stay_whole_and_count_beside_the_phrase_they_are_in() -> Non
     ]
 
 
+def test_a_document_is_called_without_its_number_and_the_ending_of_its_file() -> None:
+    assert spellings("See docs/tide-tables.md for the gauge") == ["tide-tables", "gauge"]
+    assert spellings("See S003-tide-tables.md for the gauge") == ["tide-tables", "gauge"]
+
+
+def test_the_kind_of_an_error_is_no_term() -> None:
+    assert spellings("The gauge TypeError, an uncaught ValueError") == ["gauge"]
+
+
+def test_what_is_mentioned_is_joined_to_nothing() -> None:
+    assert spellings("Ask @harbour /setupGauge about the mole") == [
+        "harbour",
+        "setupGauge",
+        "mole",
+    ]
+
+
+def test_words_that_only_describe_another_are_no_terms() -> None:
+    assert spellings("The on-screen gauge is on-screen, the mole unseen") == [
+        "on-screen gauge",
+        "mole",
+    ]
+
+
 def test_a_command_in_backticks_ends_a_term() -> None:
     assert spellings("The palette `npm run build` gradient") == ["palette", "gradient"]
 
@@ -89,6 +113,8 @@ def test_headings_bold_and_quoted_words_are_marked() -> None:
     text = '## Tree View\n\nSee the "Open Studio" button and **Gradient Stops** there.'
     marked = {t.spelling for t in find_terms(text, Place.TEXT) if t.place is Place.MARKED}
     assert marked == {"Tree View", "Studio", "Gradient Stops"}
+    said = {t.spelling for t in find_terms(text, Place.TEXT) if t.place is Place.TEXT}
+    assert said == {"Studio", "button"}
 
 
 def test_the_scope_of_a_commit_is_a_term_and_its_type_is_none() -> None:

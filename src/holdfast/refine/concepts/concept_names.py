@@ -8,15 +8,20 @@ is not shown: a bad name says less than none.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from holdfast.language import truncate
 from holdfast.refine.concepts.items import Item, rarity_of
-from holdfast.refine.concepts.terms import Key, Place, key_of
-from holdfast.refine.concepts.vocabulary import Vocabulary, has_plural_modifier, is_plain_word
-from holdfast.refine.core.word_classes import is_generic
+from holdfast.refine.concepts.terms import ASKED, Key, Place, is_file, key_of, roots_of
+from holdfast.refine.concepts.vocabulary import (
+    Vocabulary,
+    has_plural_modifier,
+    is_plain_word,
+    parts_of,
+)
+from holdfast.refine.core.word_classes import is_common, is_generic
 
 
 class NameWeights(NamedTuple):
@@ -36,12 +41,15 @@ class NameWeights(NamedTuple):
     identifier: float = 0.55  # of several words, spelled as one
     plain_word: float = 0.7  # times the above, for one ordinary word
     plural_modifier: float = 0.6  # likewise, for "names guest registry": two lists side by side
+    common_words: float = 0.7  # likewise, for a phrase of words that many projects use
     # Below 1, so that one very rare term does not outweigh one that recurs.
     rarity_exponent: float = 0.7
     # From a term that occurs everywhere in the bank to one that only this concept has.
     least_distinct: float = 0.4
     # From a term of words that are prose only to one of words of files, symbols and headings.
     least_own: float = 0.3
+    # The factor of a term that only replies have, in the group.
+    only_replied: float = 0.7
     # A longer term replaces a single word that it contains from this share of its score on.
     min_share_of_word: float = 0.4
 
@@ -67,6 +75,7 @@ class NameLimits(NamedTuple):
 
 
 UNNAMED = "Unnamed"
+_ASKED = ASKED | {Place.FILE, Place.FOLDER, Place.COMMIT}
 _WEIGHTS = NameWeights()
 _LIMITS = NameLimits()
 
@@ -89,6 +98,7 @@ class _Found:
     """What was found of a term: its weights in the members that have it, and their titles."""
 
     weights: list[float] = field(default_factory=list[float])
+    is_asked: bool = False  # in a request, a file or a commit
     titles: set[str] = field(default_factory=set[str])
 
     @property
@@ -140,11 +150,19 @@ class ConceptNamer:
             for key, place in self._terms(item).items():
                 found[key].weights.append(_WEIGHTS.at(place))
                 found[key].titles.add(item.title)
+            for term in item.terms:
+                if term.place in _ASKED:
+                    for part in parts_of(term.key):
+                        found[part].is_asked = True
         titles = len({item.title for item in items})
+        asked = _asked_roots(items)
         scored = [
-            _Scored(Name(key, text), self._score(key, text, own.weights, len(items)), own.count)
+            _Scored(Name(key, text), self._score(key, text, own, len(items)), own.count)
             for key, own in found.items()
-            if own.is_frequent(len(items), titles) and (text := self._name_text(key))
+            if own.weights
+            and own.is_frequent(len(items), titles)
+            and (text := self._name_text(key))
+            and _is_about(text, asked)
         ]
         scored.sort(key=lambda one: (-one.score, one.name.text))
         names: dict[str, Name] = {}
@@ -161,9 +179,9 @@ class ConceptNamer:
     def _name_text(self, key: Key) -> str:
         return self._vocabulary.spelling(key) if self._vocabulary.is_name(key) else ""
 
-    def _score(self, key: Key, text: str, own: Sequence[float], size: int) -> float:
+    def _score(self, key: Key, text: str, own: _Found, size: int) -> float:
         """How many members have a term and where, times factors for its rarity in the bank, its
-        words, and whether they are of the project's own."""
+        words, whether they are of the project's own, and whether people named it."""
         frequency = self._vocabulary.frequency(key)
         rarity = rarity_of(frequency, self._total) ** _WEIGHTS.rarity_exponent
         words = text.count(" ") + 1
@@ -172,9 +190,30 @@ class ConceptNamer:
             length = _WEIGHTS.identifier
         length *= _WEIGHTS.plain_word if is_plain_word(text) else 1
         length *= _WEIGHTS.plural_modifier if has_plural_modifier(text) else 1
-        distinct = _between(_WEIGHTS.least_distinct, len(own) / frequency)
+        is_common_phrase = all(is_common(word.lower()) for word in text.split())
+        length *= _WEIGHTS.common_words if is_common_phrase else 1
+        length *= 1 if own.is_asked else _WEIGHTS.only_replied
+        distinct = _between(_WEIGHTS.least_distinct, own.count / frequency)
         own_words = _between(_WEIGHTS.least_own, self._vocabulary.own_share(key))
-        return round(sum(own) / size * rarity * length * distinct * own_words, 6)
+        return round(sum(own.weights) / size * rarity * length * distinct * own_words, 6)
+
+
+def _asked_roots(items: Sequence[Item]) -> set[str]:
+    """The stems of what people asked for, changed and committed in some items, as against what
+    only replies say."""
+    found = {root for item in items for root in roots_of(item.title)}
+    found.update(
+        root for item in items for term in item.terms if term.place in _ASKED for root in term.key
+    )
+    return found
+
+
+def _is_about(text: str, asked: Set[str]) -> bool:
+    """Whether people named something of a term, or it is a file: else it is a detail that replies
+    mention."""
+    words = text.split()
+    telling = [word for word in words if not is_generic(word.lower())] or words
+    return not asked.isdisjoint(key_of(telling)) or any(map(is_file, words))
 
 
 def _between(least: float, share: float) -> float:

@@ -15,7 +15,8 @@ from holdfast.refine.concepts.concept_builder import ConceptBuilder
 from holdfast.refine.concepts.concept_names import UNNAMED, title_name
 from holdfast.refine.concepts.file_names import file_weight
 from holdfast.refine.concepts.grouping import Group, GroupEvent
-from holdfast.refine.concepts.items import Item, is_process_stem
+from holdfast.refine.concepts.items import Item
+from holdfast.refine.concepts.process_words import is_process_stem
 
 
 class DescriptionLimits(NamedTuple):

@@ -16,6 +16,8 @@ _GENERIC_FILE = regex(
 )
 _LOCK = regex(r"(?:\.lock|\.lockb|\.sum|-lock\.\w+|\.min\.\w+|\.map|\.snap)$", re.IGNORECASE)
 _TEST = regex(r"^(?:test_|spec_)|(?:[._-](?:tests?|spec|unit|e2e))$", re.IGNORECASE)
+# The number of a document, a decision or a test: "0012-", "S003-", "t26_".
+_NUMBER = regex(r"^[a-z]{0,3}\d{1,4}[a-z]?[-_ ]+(?=[^\W\d])", re.IGNORECASE)
 _ABSOLUTE = regex(r"^(?:/|~|[A-Za-z]:/|\.\./)")
 # What a file weighs relative to others: README, package.json and lock files say next to nothing,
 # and an absolute path lies outside of the project.
@@ -37,9 +39,14 @@ def file_weight(file: str) -> float:
 
 
 def file_topic(file: str) -> str:
-    """The name of a file without its extensions and test markers; "" if every project has a file
-    of that name."""
+    """The name of a file without its number, its extensions and test markers; "" if every project
+    has a file of that name."""
     name = file.rpartition("/")[2]
     root = name.partition(".")[0] if not name.startswith(".") else name
-    bare = _TEST.sub("", root)
+    bare = without_number(_TEST.sub("", root))
     return "" if not bare or _GENERIC_FILE.match(bare) else bare
+
+
+def without_number(name: str) -> str:
+    """The name of a file without the number that it starts with."""
+    return _NUMBER.sub("", name)

@@ -24,6 +24,7 @@ from holdfast.model.records import Exchange, Outcome
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.refine.concepts.file_names import file_topic, file_weight, normalise_path
+from holdfast.refine.concepts.process_words import is_process_stem
 from holdfast.refine.concepts.terms import (
     ASKED,
     Key,
@@ -78,25 +79,6 @@ _SECTION = regex(r"\n(?=(?:Changed|Failed|Result): )")
 _SECTION_LABEL = regex(r"^(?:Asked|Result): ")
 _MACHINE_SECTIONS = ("Changed: ", "Failed: ")
 _REQUEST_LABEL = "Asked: "
-_PROCESS_STEMS = frozenset(
-    stem(word)
-    for word in (
-        "commit committed commits push pushed pull pr rebase stash checkout changelog lint linter "
-        "typecheck pre-commit precommit husky prettier eslint pass passed passes passing fail "
-        "failed failing verify verified verification review reviewed approve approved complete "
-        "completed completion finish finished continue proceed start started pending progress "
-        "remaining blocked unblocked waiting assigned agent agents subagent subagents task tasks "
-        "todo tasklist claude opus sonnet haiku fable clean cleanup success successful "
-        "successfully modified unmodified staged unstaged untouched included leftover origin main "
-        "master head upstream repo repository worktree src lib dist bin tmp grep sed tail npm npx "
-        "bun yarn pnpm pip git github bash shell fixme think want look ask answer question please "
-        "really maybe also still already currently refactor refactored rename renamed delete "
-        "deleted drop dropped replace replaced mention fully properly instead analysis analyze "
-        "analyse plan planning approach solution fix issue issues bug bugs problem problems "
-        "improve improvement simple various different specific general common full entire whole "
-        "proper http https www com org string boolean null undefined"
-    ).split()
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,10 +217,11 @@ def _folder_name(file: str) -> str:
 
 
 def _best_places(terms: Iterable[Term]) -> tuple[Term, ...]:
-    """Each spelling of a term once, with the place that says most, asked and told apart."""
-    best: dict[tuple[Key, str, bool], Term] = {}
+    """Each spelling of a term once, with the place that says most, but apart what was asked, told
+    and marked."""
+    best: dict[tuple[Key, str, bool, bool], Term] = {}
     for term in terms:
-        key = (term.key, term.spelling, term.place in ASKED)
+        key = (term.key, term.spelling, term.place in ASKED, term.place is Place.MARKED)
         known = best.get(key)
         if known is None or (term.place, term.is_shown) > (known.place, known.is_shown):
             best[key] = term
@@ -298,11 +281,6 @@ def _is_camel_case(word: str) -> bool:
 
 def _process_factor(stem: str) -> float:
     return _WEIGHTS.process_word if is_process_stem(stem) else 1.0
-
-
-def is_process_stem(stem: str) -> bool:
-    """Whether a stem says how people work, not what they work on."""
-    return stem in _PROCESS_STEMS
 
 
 def _keep_highest(found: dict[str, float], feature: str, weight: float) -> None:

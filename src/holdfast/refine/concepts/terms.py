@@ -15,7 +15,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from holdfast.language import split_identifier, stem
-from holdfast.refine.concepts.file_names import file_topic
+from holdfast.refine.concepts.file_names import file_topic, without_number
+from holdfast.refine.concepts.process_words import is_process_stem
 from holdfast.refine.core.word_classes import WordClass, is_common, is_generic, word_class
 from holdfast.regex import regex
 
@@ -57,6 +58,9 @@ class TermLimits(NamedTuple):
     # Parts of an identifier: `PurchaseConfirmModalTestStubs` names a detail, not a topic.
     max_parts: int = 5
     max_token_chars: int = 40
+    # Characters of an ordinary word of Chinese or Japanese.
+    kanji_word: int = 2
+    katakana_word: int = 4
 
 
 _LIMITS = TermLimits()
@@ -98,6 +102,7 @@ _UNKNOWN_LANGUAGE = regex(
     r"\b[a-zß-ÿ]*[à-ÿ]"
 )
 _CJK = regex(r"[\u30a0-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_KATAKANA = regex(r"[\u30a0-\u30ff]+")
 _CYRILLIC_VERB = regex(
     r"(?<!ос)(?<!ес)(?:ть|ться|тись|чь|ешь|ишь|ете|ите|ют|ут|ает|яет|ует|ится|ется)$"
 )
@@ -119,6 +124,10 @@ _TOOL_NAMES = frozenset(
     "claude_code console.log redacted nothing_to_report".split()
 )
 _ABBREVIATIONS = frozenset(("e.g", "i.e", "a.k.a", "u.s", "p.s", "vs", "etc"))
+# The kind of an error says how something failed, not what.
+_ERROR_TYPE = regex(r"(?:Error|Exception|Warning)s?$")
+# A document is called by its title, without the ending of its file.
+_DOCUMENT = regex(r"(?<=\w)\.(?:mdx?|mdc|rst|txt|adoc)$")
 # Acronyms that would be other words in lower case.
 _ACRONYMS = frozenset(("REST", "SOLID", "ACID", "ARM", "AIM", "RED", "GET", "POST", "PUT"))
 _DOMAINS = (".com", ".org", ".io", ".net", ".dev", ".ai", ".app")
@@ -129,6 +138,10 @@ _WORK = frozenset(
     "feature features part parts side section sections functionality information info detail "
     "details version versions thing things codebase project repo repository".split()
 )
+
+
+# How a file, a command or a participant of a chat is mentioned.
+_MENTIONS = "@/"
 
 
 class _Word(NamedTuple):
@@ -145,8 +158,8 @@ def key_of(words: Iterable[str]) -> Key:
 @lru_cache(maxsize=50_000)
 def _roots(word: str) -> tuple[str, ...]:
     bare = word.lstrip("@/$.").rstrip("()")
-    if _FILE.search(bare) and bare.lower() not in _NOT_FILES:
-        bare = bare.rpartition(".")[0]
+    if is_file(bare):
+        bare = without_number(bare.rpartition(".")[0])
     parts = split_identifier(bare) if is_identifier(bare) or "-" in bare else [bare]
     return tuple(_root(part.lower()) for part in parts if part) or (bare.lower(),)
 
@@ -158,18 +171,30 @@ def _root(word: str) -> str:
     return word.rstrip("аеиоуыэюяйьёмвх") or word if len(word) > _MIN_CYRILLIC_STEM else word
 
 
+def roots_of(text: str) -> set[str]:
+    """The stems of all words of a text, also of those that no term has."""
+    return {root for token in _TOKEN.findall(text) for root in _roots(token)}
+
+
 def is_identifier(word: str) -> bool:
     """Whether a word has a spelling of its own, as `parentId`, `a_b`, `RESTClient` or `a.py`."""
     return _IDENTIFIER.search(word) is not None
 
 
+def is_file(word: str) -> bool:
+    """Whether a word is the name of a file with its ending."""
+    return _FILE.search(word) is not None and word.lower() not in _NOT_FILES
+
+
 def find_terms(text: str, place: Place) -> Iterator[Term]:
-    """The terms of a text. What is marked in it, and code in it, counts as such."""
+    """The terms of a text. What is marked in it, and code in it, counts as such; what is quoted
+    counts as said, too."""
     text = _NO_WORDS.sub(" | ", _FENCE.sub("\n", text))
     if place < Place.MARKED:
         for match in _MARKED.finditer(text):
             marked = next(group for group in match.groups() if group)
             yield from _phrase_terms(marked, Place.MARKED)
+        text = _MARKED.sub(lambda match: " | " if match[1] or match[2] else match[0], text)
     yield from _phrase_terms(text, place)
 
 
@@ -195,6 +220,11 @@ def _piece_terms(piece: str, place: Place) -> Iterator[Term]:
     for number, (token, kind) in enumerate(zip(tokens, kinds, strict=True)):
         is_last = number + 1 == len(tokens)
         after = WordClass.OTHER if is_last else kinds[number + 1]
+        if token[0] in _MENTIONS:
+            # "@workspace /setup" are two names, and no phrase goes on after them.
+            runs += [[_Word(token, kind, number == 0)], run := []]
+            before = WordClass.OTHER
+            continue
         if kind not in (WordClass.NOUN, WordClass.ADJECTIVE):
             follows_plural = bool(run) and is_plural(run[-1].text)
             is_noun = _IN_PHRASE.get(kind, _never)(token, before, after, follows_plural)
@@ -267,6 +297,19 @@ _GENERIC_CJK = frozenset(
 )
 
 
+def is_of_unknown_language(spelling: str) -> bool:
+    """Whether only what is marked is a term in the language of these words."""
+    return _UNKNOWN_LANGUAGE.search(spelling) is not None
+
+
+def is_short_cjk(word: str) -> bool:
+    """Whether a word of Chinese or Japanese is an ordinary one: two characters, or a few of
+    katakana. Names of what a project makes are composed of more."""
+    if not _CJK.search(word):
+        return False
+    return len(word) <= (_LIMITS.katakana_word if _KATAKANA.fullmatch(word) else _LIMITS.kanji_word)
+
+
 def is_plural(word: str) -> bool:
     """Whether a word ends as a plural does."""
     return word[-1] == "s" and word[-2:] != "ss"
@@ -317,7 +360,7 @@ _IN_PHRASE = {
 def _run_terms(run: Sequence[_Word], place: Place, is_title_case: bool) -> Iterator[Term]:
     """The terms of a run of words: all of it without trailing adjectives, and its identifiers."""
     end = len(run)
-    while end and (run[end - 1].kind is not WordClass.NOUN or run[end - 1].text.lower() in _WORK):
+    while end and _ends_no_term(run[end - 1]):
         end -= 1
     start = 0
     while start + 1 < end and _is_label(run[start].text, run[start + 1].text):
@@ -329,8 +372,14 @@ def _run_terms(run: Sequence[_Word], place: Place, is_title_case: bool) -> Itera
         yield from _term(run, place, not is_title_case and not run[0].is_start)
     if len(run) > 1:
         for word in run:
-            if is_identifier(word.text):
+            if is_identifier(word.text) and not _ends_no_term(word):
                 yield from _term([word], place, True)
+
+
+def _ends_no_term(word: _Word) -> bool:
+    """Whether a word at the end of a term adds nothing to it."""
+    is_work = word.text.lower() in _WORK or _ERROR_TYPE.search(word.text) is not None
+    return is_work or word.kind is not WordClass.NOUN
 
 
 def _is_label(word: str, after: str) -> bool:
@@ -344,13 +393,13 @@ def _term(words: Sequence[_Word], place: Place, is_shown: bool) -> Iterator[Term
         return
     key = key_of(texts)
     spelling = " ".join(texts)
-    if place < Place.MARKED and _UNKNOWN_LANGUAGE.search(spelling):
+    if place < Place.MARKED and is_of_unknown_language(spelling):
         return  # where a phrase ends is only known where it is marked
     if len(words) > 1 and spelling.isupper() and "_" not in spelling:
         return  # somebody shouts
     is_long = len(key) > _LIMITS.max_parts or len(spelling) > _LIMITS.max_chars
     if not is_long and len(set(key)) == len(key):
-        is_code = len(words) == 1 and is_identifier(texts[0])
+        is_code = len(words) == 1 and is_identifier(words[0].text)
         at = Place.CODE if is_code and place < Place.CODE else place
         yield Term(key, spelling, at, is_shown or is_code)
 
@@ -358,7 +407,8 @@ def _term(words: Sequence[_Word], place: Place, is_shown: bool) -> Iterator[Term
 def _bare(text: str) -> str:
     """A word as it is shown: a path as the name of its file, without a possessive."""
     bare = text.lstrip("@$/").replace("’s", "").removesuffix("'s").rstrip("./-")
-    return bare.rpartition("/")[2] if "/" in bare.strip("/") else bare
+    bare = bare.rpartition("/")[2] if "/" in bare.strip("/") else bare
+    return _DOCUMENT.sub("", without_number(bare) if is_file(bare) else bare)
 
 
 def is_specific(texts: Sequence[str]) -> bool:
@@ -371,7 +421,22 @@ def is_specific(texts: Sequence[str]) -> bool:
         for part in parts
         if word_class(part) is not WordClass.ADJECTIVE and not is_generic(part)
     ]
+    is_compound = len(parts) > 1 or any("-" in text for text in texts)
+    if is_compound and not any(map(is_identifier, texts)) and not names_thing(texts):
+        return False
     return any(not is_common(part) for part in known) or len(known) > 1
+
+
+def names_thing(texts: Sequence[str]) -> bool:
+    """Whether one of some words is a noun that does not only say how people work: of
+    "ready-for-review" and "implement-s6" none is."""
+    parts = [part for text in texts for part in _parts(text)] or list(texts)
+    return any(
+        part.isalpha()
+        and word_class(part.lower()) in _CONTENT
+        and not is_process_stem(stem(part.lower()))
+        for part in parts
+    )
 
 
 @lru_cache(maxsize=50_000)
@@ -379,7 +444,7 @@ def _parts(text: str) -> tuple[str, ...]:
     """The words of a token; none if it is generic as a whole, such as a file of every project."""
     if is_generic(text.lower()):
         return ()
-    if _FILE.search(text) and text.lower() not in _NOT_FILES:
+    if is_file(text):
         text = file_topic(text)
     parts = split_identifier(text) if is_identifier(text) or "-" in text else [text]
     return tuple(part for part in parts if len(part) > 1 and not part.isdigit())

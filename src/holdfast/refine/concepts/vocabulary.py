@@ -8,7 +8,7 @@ words of its files, symbols, headings and commits.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from holdfast.language import split_identifier
 from holdfast.refine.concepts.items import Item
@@ -18,9 +18,12 @@ from holdfast.refine.concepts.terms import (
     Place,
     Term,
     is_identifier,
+    is_of_unknown_language,
     is_plural,
+    is_short_cjk,
     is_specific,
     key_of,
+    names_thing,
 )
 from holdfast.refine.core.word_classes import WordClass, is_common, word_class
 
@@ -34,6 +37,14 @@ _SHOWN_WEIGHT = 4
 
 _PLURAL_MODIFIERS = frozenset("docs settings analytics news sales graphics windows".split())
 _MIN_PLURAL_CHARS = 3
+_SHORT_ACRONYM = 3
+
+
+def parts_of(key: Key) -> Iterator[Key]:
+    """A key and all terms that may be inside of it."""
+    for start in range(len(key)):
+        for stop in range(start + 1, len(key) + 1):
+            yield key[start:stop]
 
 
 class Vocabulary:
@@ -45,6 +56,7 @@ class Vocabulary:
         self._words: Counter[str] = Counter()
         self._own_words: set[str] = set()
         self._paths: set[Key] = set()
+        self._said: set[Key] = set()
         self._spellings: defaultdict[Key, Counter[str]] = defaultdict(Counter)
         self._forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._project: set[str] = set(key_of([*split_identifier(project), project]))
@@ -71,6 +83,8 @@ class Vocabulary:
                 self._own_words.update(term.key)
             if term.place in _PATHS:
                 self._paths.add(term.key)
+            if term.place is not Place.MARKED or is_of_unknown_language(term.spelling):
+                self._said.update(parts_of(term.key))
             self._spellings[term.key][term.spelling] += _SHOWN_WEIGHT if term.is_shown else 1
             if term.is_shown:
                 for word in term.spelling.split():
@@ -80,12 +94,9 @@ class Vocabulary:
         """The terms of an item, also those inside of longer ones, each with its best place."""
         found: dict[Key, Place] = {}
         for key, _, place, _ in item.terms:
-            found[key] = max(place, found.get(key, place))
-            for start in range(len(key)):
-                for stop in range(start + 1, len(key) + 1):
-                    part = key[start:stop]
-                    if part in self._whole and stop - start < len(key):
-                        found[part] = max(place, found.get(part, place))
+            for part in parts_of(key):
+                if part in self._whole:
+                    found[part] = max(place, found.get(part, place))
         return found
 
     def frequency(self, key: Key) -> int:
@@ -94,8 +105,8 @@ class Vocabulary:
 
     def is_name(self, key: Key) -> bool:
         """Whether a term can name a concept: it stands alone somewhere, its words are no slips of
-        the pen, and it is not the project itself."""
-        if not self._whole[key]:
+        the pen, it is more than a heading over paragraphs, and it is not the project itself."""
+        if not self._whole[key] or key not in self._said:
             return False
         if any(self._words[root] < 2 and root not in self._own_words for root in key):
             return False
@@ -107,7 +118,7 @@ class Vocabulary:
             return is_specific(words) and self._is_word_name(key)
         if len(words) == 1 and is_common(words[0].lower()):
             return False
-        return key in self._paths or is_specific(words)
+        return (key in self._paths and names_thing(words)) or is_specific(words)
 
     def _is_word_name(self, key: Key) -> bool:
         """Whether a single word is a name: a file or a scope has it, or it is written with
@@ -115,7 +126,11 @@ class Vocabulary:
         text = self.spelling(key)
         if word_class(text.lower()) is not WordClass.NOUN or text.lower().endswith("ing"):
             return False
-        return key in self._paths or not text.islower() or not text.isascii()
+        if key in self._paths:
+            return True
+        # "PRD" and "LTS" say less than the phrases that they are in.
+        is_short = is_short_cjk(text) or (text.isupper() and len(text) <= _SHORT_ACRONYM)
+        return not is_short and not (text.islower() and text.isascii())
 
     def own_share(self, key: Key) -> float:
         """The share of the words of a term that the project uses for its own parts."""

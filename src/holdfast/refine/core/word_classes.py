@@ -260,7 +260,7 @@ _ADJECTIVE_ENDINGS = (
 )  # fmt: skip
 _ADJECTIVE_PREFIXES = (
     "cross-", "one-", "two-", "single-", "multi-", "non-", "per-", "high-", "low-", "full-",
-    "half-", "semi-",
+    "half-", "semi-", "on-", "off-", "in-", "out-", "over-", "under-", "up-", "pre-", "post-",
 )  # fmt: skip
 _NOT_ADJECTIVES = _word_set(
     "table tables variable cable timetable bible mouthful handful wish fish finish publish dish "
@@ -470,6 +470,8 @@ def word_class(word: str) -> WordClass:
 
 
 def _class_by_ending(word: str) -> WordClass:
+    if word.startswith("un") and _LISTED.get(word[2:]) in _NEGATED:
+        return WordClass.ADJECTIVE
     if word.endswith("ly") and len(word) > 4:
         return WordClass.OTHER
     if word.endswith("ed") and len(word) > 4 and not word.endswith("eed"):
@@ -479,6 +481,10 @@ def _class_by_ending(word: str) -> WordClass:
     if word.endswith(_ADJECTIVE_ENDINGS) and len(word) > 5:
         return WordClass.ADJECTIVE
     return WordClass.NOUN
+
+
+# What "un-" makes an adjective of: "uncaught", "unread", "unpinned".
+_NEGATED = frozenset((WordClass.VERB, WordClass.PARTICIPLE, WordClass.ADJECTIVE))
 
 
 def is_generic(word: str) -> bool:
