@@ -95,6 +95,9 @@ def test_the_project_is_no_name_of_its_concepts() -> None:
     ]
     assert names_of(exchanges, "chef-chopsky") == ["Soup Kettle"]
     assert "Chef Chopsky" in names_of(exchanges, "another")
+    web = [work(n, f"`ChefChopskyWeb` is slow, {n}") for n in range(2)]
+    assert names_of(web, "chef-chopsky") == []
+    assert names_of(web, "another") == ["ChefChopskyWeb"]
 
 
 def test_a_slip_of_the_pen_in_a_repeated_request_is_no_name() -> None:

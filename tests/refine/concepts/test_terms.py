@@ -83,6 +83,13 @@ def test_the_kind_of_an_error_is_no_term() -> None:
     assert spellings("The gauge TypeError, an uncaught ValueError") == ["gauge"]
 
 
+def test_the_message_of_an_error_in_a_request_has_no_terms() -> None:
+    text = "The gauge page is dark. I get this error: no lamp clause matching in Tide.to_string/2"
+    assert spellings(text, Place.REQUEST) == ["gauge page"]
+    assert spellings("The mole: (ArithmeticError) bad lamp", Place.TITLE) == ["mole"]
+    assert "lamp clause" in " ".join(spellings(text, Place.TEXT))
+
+
 def test_what_is_mentioned_is_joined_to_nothing() -> None:
     assert spellings("Ask @harbour /setupGauge about the mole") == [
         "harbour",

@@ -14,7 +14,15 @@ from typing import NamedTuple
 
 from holdfast.language import truncate
 from holdfast.refine.concepts.items import Item, rarity_of
-from holdfast.refine.concepts.terms import ASKED, Key, Place, is_file, key_of, roots_of
+from holdfast.refine.concepts.terms import (
+    ASKED,
+    Key,
+    Place,
+    is_file,
+    key_of,
+    roots_of,
+    without_error_messages,
+)
 from holdfast.refine.concepts.vocabulary import (
     Vocabulary,
     has_plural_modifier,
@@ -201,7 +209,7 @@ class ConceptNamer:
 def _asked_roots(items: Sequence[Item]) -> set[str]:
     """The stems of what people asked for, changed and committed in some items, as against what
     only replies say."""
-    found = {root for item in items for root in roots_of(item.title)}
+    found = {root for item in items for root in roots_of(without_error_messages(item.title))}
     found.update(
         root for item in items for term in item.terms if term.place in _ASKED for root in term.key
     )

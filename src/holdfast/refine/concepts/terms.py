@@ -68,6 +68,11 @@ _LIMITS = TermLimits()
 _NO_WORDS = regex(r"\b\w+://\S+|\bwww\.\S+|\S+@\S+|\S*…")
 _FENCE = regex(r"```.*?(?:```|\Z)", re.DOTALL)
 _CODE = regex(r"`([^`\n]{1,80})`")
+# The message of an error that somebody pasted, to the end of its paragraph: words of a program.
+_ERROR_MESSAGE = regex(
+    r"(?:\b(?i:errors?|exceptions?|warnings?|traceback|panic)\b[^:\n]{0,60}:|\b\w+(?:Error|Exception)\b)"
+    r"[^\n]*(?:\n[^\n]+)*"
+)
 _MARKED = regex(
     r"^\s{0,3}#{1,4}\s+([^\n]{3,80})$|\*\*([^*\n]{3,60})\*\*|[\"“«„]([^\"”»“\n]{3,40})[\"”»“]|"
     r"「([^」\n]{2,20})」",
@@ -176,6 +181,11 @@ def roots_of(text: str) -> set[str]:
     return {root for token in _TOKEN.findall(text) for root in _roots(token)}
 
 
+def without_error_messages(text: str) -> str:
+    """A request without the messages of errors that are pasted into it."""
+    return _ERROR_MESSAGE.sub(" ", text)
+
+
 def is_identifier(word: str) -> bool:
     """Whether a word has a spelling of its own, as `parentId`, `a_b`, `RESTClient` or `a.py`."""
     return _IDENTIFIER.search(word) is not None
@@ -188,7 +198,9 @@ def is_file(word: str) -> bool:
 
 def find_terms(text: str, place: Place) -> Iterator[Term]:
     """The terms of a text. What is marked in it, and code in it, counts as such; what is quoted
-    counts as said, too."""
+    counts as said, too. Messages of errors in requests do not count."""
+    if place in ASKED:
+        text = without_error_messages(text)
     text = _NO_WORDS.sub(" | ", _FENCE.sub("\n", text))
     if place < Place.MARKED:
         for match in _MARKED.finditer(text):

@@ -112,13 +112,17 @@ class Vocabulary:
             return False
         words = self.spelling(key).split()
         if self._project.intersection(key):
-            words = [word for word in words if not self._project.issuperset(key_of([word]))]
-            return is_specific(words)
+            return is_specific([part for word in words for part in self._beside_project(word)])
         if len(key) == 1:
             return is_specific(words) and self._is_word_name(key)
         if len(words) == 1 and is_common(words[0].lower()):
             return False
         return (key in self._paths and names_thing(words)) or is_specific(words)
+
+    def _beside_project(self, word: str) -> list[str]:
+        """What a word says beside the name of the project: of `HarbourWeb`, "Web"."""
+        parts = split_identifier(word) if is_identifier(word) else [word]
+        return [part for part in parts if not self._project.issuperset(key_of([part]))]
 
     def _is_word_name(self, key: Key) -> bool:
         """Whether a single word is a name: a file or a scope has it, or it is written with
