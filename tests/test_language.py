@@ -194,11 +194,18 @@ def test_a_stem_is_never_empty_nor_longer_than_its_word(word: str) -> None:
         ("Don't SHOUT", ["don't", "shout"]),
         ("src/a.py:12", ["src", "a", "py", "12"]),
         ("Größe 中文", ["größe", "中文"]),
+        ("It’s done — isn't it? “yes” → 'ok'", ["it’s", "done", "isn't", "it", "yes", "ok"]),
+        ("rock'n'roll of the '90s", ["rock'n", "roll", "of", "the", "90s"]),
         ("", []),
     ],
 )
 def test_words_are_split_at_punctuation(text: str, expected: list[str]) -> None:
     assert words(text) == expected
+
+
+@given(st.text(st.sampled_from("aB9_'’-—. \n\x1c\x7fé中"), max_size=60))
+def test_words_of_every_text_are_those_of_one_pattern(text: str) -> None:
+    assert words(text) == re.findall(r"[^\W_]+(?:['’][^\W\d_]+)?", text.lower())
 
 
 @pytest.mark.slow

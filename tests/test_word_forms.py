@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -13,6 +14,7 @@ from holdfast.word_forms import (
     index_parts,
     is_piece,
     is_start,
+    mixed_case_names,
     phrase_parts,
     search_words,
     starts_word,
@@ -70,6 +72,14 @@ def test_names_in_mixed_case_are_cut_into_their_parts() -> None:
         "gradient last parse http request"
     )
     assert index_parts("plain words, snake_case and kebab-case") == ""
+
+
+@given(st.text(st.sampled_from("aB9_- é中"), max_size=40))
+def test_names_in_mixed_case_are_those_of_one_pattern(text: str) -> None:
+    names = re.findall(r"[A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*", text)
+    assert [name for name, _ in mixed_case_names(text)] == [
+        name.lower() for name in dict.fromkeys(names)
+    ]
 
 
 @pytest.mark.parametrize(

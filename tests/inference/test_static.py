@@ -41,6 +41,35 @@ def test_words_of_similar_meaning_are_closer_than_others() -> None:
     assert man @ woman > man @ window + 0.2
 
 
+def test_similarities_are_the_products_of_vectors() -> None:
+    found = TokenVectors(packaged.EMBEDDER)
+    others = np.array([7, 101, 2158, 5, 30_521, *range(4000, 6000)])
+    expected = found.vectors([2158, 2450]) @ found.vectors(others.tolist()).T
+    for _ in range(2):  # the second time, what was computed of each token is known
+        assert np.allclose(found.similarities([2158, 2450], others), expected, atol=1e-5)
+    assert found.similarities([2158], others[:0]).shape == (1, 0)
+
+
+def test_comparing_tokens_and_vectors_keeps_to_one_thread() -> None:
+    code = (
+        "import time, numpy as np\n"
+        "from holdfast.inference import packaged\n"
+        "from holdfast.inference.token_vectors import TokenVectors\n"
+        "from holdfast.recall.retrievers.vector_matrix import row_products\n"
+        "found, others = TokenVectors(packaged.EMBEDDER), np.arange(4000)\n"
+        "rows = np.ones((20_000, 384), np.float32)\n"
+        "whole, own = time.process_time(), time.thread_time()\n"
+        "for _ in range(5):\n"
+        "    found.similarities(list(range(16)), others)\n"
+        "    row_products(rows, rows[0])\n"
+        "print((time.process_time() - whole) / (time.thread_time() - own))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert float(done.stdout) < 1.2
+
+
 def test_word_vectors_and_choosing_a_model_need_no_onnx_runtime() -> None:
     code = (
         "import sys\n"

@@ -225,12 +225,12 @@ def _matches(stems: tuple[str, ...], text: str) -> Sequence[tuple[int, str]]:
     sought = _sought(stems)
     said = words(apart_from_pieces(text))
     distinct = set(said)
-    alike = {
-        word: stem(word)
+    found = {
+        word: [root]
         for word in distinct
         if word[:2] in sought.first_letters or word in IRREGULAR_WORDS
+        if (root := stem(word)) in sought.stems
     }
-    found = {word: [root] for word, root in alike.items() if root in sought.stems}
     for word, roots in _other_forms(sought, text, distinct):
         found[word] = [*found.get(word, ()), *roots]
     if not found and not sought.pieces:
@@ -254,11 +254,13 @@ def _other_forms(
             if not word.isascii() and (root := _unmarked_stem(word)) in sought.stems:
                 yield word, [root]
     if sought.starts:
+        beginnings = tuple(start for start, _ in sought.starts)
         for word in said:
             folded = fold_marks(without_elision(word))
-            roots = [key for start, key in sought.starts if starts_word(start, folded)]
-            if roots:
-                yield word, roots
+            if folded.startswith(beginnings):
+                roots = [key for start, key in sought.starts if starts_word(start, folded)]
+                if roots:
+                    yield word, roots
 
 
 def _unmarked_stem(word: str) -> str:

@@ -27,6 +27,7 @@ from holdfast.recall.retrievers.vector_matrix import (
     VectorMatrix,
     rank_stored_vectors,
     read_vectors,
+    row_products,
 )
 from holdfast.store.protocol import Reader
 
@@ -38,6 +39,11 @@ _MAX_TOKENS = 400
 _MAX_TOKENS_PER_WORD = 8
 # The vectors of the last queries are kept: one search asks for the same several times.
 _MAX_QUERIES_CACHED = 32
+# The tokens of the texts of the last searches are kept, because questions about one subject find
+# the same: cutting long ones took a tenth of a search. They take about 3 kB each.
+_MAX_PARTS_CACHED = 2000
+Tokens = npt.NDArray[np.uint32]
+_NO_TOKEN = np.zeros(1, np.uint32)
 
 
 class SemanticModels(NamedTuple):
@@ -62,6 +68,7 @@ class ModelSemanticSearch:
         self._parts = parts
         self._matrices: dict[str, VectorMatrix] = {}
         self._queries: dict[str, Vectors] = {}
+        self._tokens: dict[str, Tokens] = {}
 
     def reranks(self, query: str, thoroughly: bool) -> bool:
         parts = self._parts
@@ -122,7 +129,7 @@ class ModelSemanticSearch:
             best: dict[str, float] = {}
             stored = reader.vectors.of_hashes(bank, embedder.name, hashes)
             whole, own = read_vectors(stored, embedder.dimension)
-            for one, score in zip(whole, (own @ vector).tolist(), strict=True):
+            for one, score in zip(whole, row_products(own, vector).tolist(), strict=True):
                 best[one.hash] = max(score, best.get(one.hash, -1.0))
             for passage in ours:
                 if passage.hash in best:
@@ -133,7 +140,9 @@ class ModelSemanticSearch:
         embedder = self._parts.embedder
         if embedder is None or not texts:
             return []
-        found: list[float] = (embedder.embed(texts) @ self._vector(embedder, query)).tolist()
+        found: list[float] = row_products(
+            embedder.embed(texts), self._vector(embedder, query)
+        ).tolist()
         return found
 
     def soft_coverage(
@@ -143,23 +152,36 @@ class ModelSemanticSearch:
         asked = {} if tokenizer is None else _weigh_tokens(weight, tokenizer)
         if tokenizer is None or vectors is None or not asked or not texts:
             return [0.0] * len(texts)
-        parts = dict.fromkeys(chain.from_iterable(texts))
-        cut = {part: tokenizer.pieces(part, _MAX_TOKENS) for part in parts}
-        runs, of_text = _runs(texts, cut)
-        pieces = np.fromiter(chain.from_iterable(runs), np.intp)
+        runs, of_text = _runs(texts, self._cut(tokenizer, texts))
+        pieces = np.concatenate(runs)
         # As `np.unique` does it, without sorting.
         place_of = np.zeros(vectors.count, np.intp)
         place_of[pieces] = 1
         distinct = np.flatnonzero(place_of)
-        place_of[distinct] = np.arange(len(distinct))
-        alike = vectors.vectors(list(asked)) @ vectors.vectors(distinct.tolist()).T
-        alike[alike < MIN_SIMILARITY] = 0.0
-        by_run = _highest(alike, place_of[pieces], runs)
+        alike = vectors.similarities(list(asked), distinct)
+        matches = alike >= MIN_SIMILARITY
+        # The places of those that match anything, from 1: most match nothing.
+        any_match = matches.any(axis=0)
+        place_of[distinct] = np.where(any_match, np.cumsum(any_match), 0)
+        alike = np.where(matches, alike, np.float32(0))[:, any_match]
+        by_run = _highest(alike, place_of[pieces] - 1, runs)
         nearest = _highest(by_run, np.fromiter(chain.from_iterable(of_text), np.intp), of_text)
         weights = np.array(list(asked.values()), np.float32)
         total = float(weights.sum()) or 1.0
         # By rounding, the product of a vector with itself can be a little more than 1.
         return [min(1.0, float(value) / total) for value in weights @ nearest]
+
+    def _cut(self, tokenizer: Tokenizer, texts: Sequence[Sequence[str]]) -> dict[str, Tokens]:
+        """The tokens of each part of some texts, as far as they are read."""
+        parts = dict.fromkeys(chain.from_iterable(texts))
+        known = self._tokens
+        cut = {part: known[part] for part in parts if part in known}
+        for part in parts.keys() - cut.keys():
+            cut[part] = np.array(tokenizer.pieces(part, _MAX_TOKENS), np.uint32)
+        if len(known) > _MAX_PARTS_CACHED:
+            self._tokens = known = {}
+        known |= cut
+        return cut
 
     def rerank(
         self, query: str, texts: Iterable[str], deadline: float, tokens: int
@@ -230,31 +252,41 @@ def _best_per_passage(results: Sequence[ScoredPassage]) -> list[ScoredPassage]:
 
 
 def _runs(
-    texts: Sequence[Sequence[str]], cut: Mapping[str, list[int]]
-) -> tuple[list[list[int]], list[list[int]]]:
+    texts: Sequence[Sequence[str]], cut: Mapping[str, Tokens]
+) -> tuple[list[Tokens], list[list[int]]]:
     """Runs of tokens that are compared with a query, and for each text the numbers of its runs. A
     run is a part of texts, so that what several have in common is compared once; a text of more
     than `_MAX_TOKENS` is a run of its own, as far as it is read."""
-    runs: dict[Sequence[str], list[int]] = {}
+    runs: dict[Sequence[str], Tokens] = {}
     number: dict[Sequence[str], int] = {}
     of_text: list[list[int]] = []
     for text in texts:
         whole = sum(len(cut[part]) for part in text)
-        own = [(part,) for part in text if cut[part]] if whole <= _MAX_TOKENS else [tuple(text)]
+        own = (
+            [(part,) for part in text if len(cut[part])] if whole <= _MAX_TOKENS else [tuple(text)]
+        )
         for run in own or [()]:
             if run not in runs:
                 number[run] = len(runs)
-                runs[run] = [*chain.from_iterable(map(cut.__getitem__, run))][:_MAX_TOKENS] or [0]
+                tokens = [cut[part] for part in run]
+                runs[run] = np.concatenate(tokens)[:_MAX_TOKENS] if tokens else _NO_TOKEN
         of_text.append([number[run] for run in own or [()]])
     return list(runs.values()), of_text
 
 
 def _highest(
-    values: Vectors, places: npt.NDArray[np.intp], groups: Sequence[Sequence[int]]
+    values: Vectors, places: npt.NDArray[np.intp], groups: Sequence[Sequence[int] | Tokens]
 ) -> Vectors:
-    """The highest of the values at some places in each row, for each group of places."""
-    starts = np.cumsum([0, *map(len, groups[:-1])])
-    return np.maximum.reduceat(values[:, places], starts, axis=1)
+    """The highest of the values at some places in each row, for each group of places; 0 where all
+    places of a group are below 0, and so name no value."""
+    ends = np.cumsum([*map(len, groups)])
+    there = np.flatnonzero(places >= 0)
+    group = np.searchsorted(ends, there, side="right")
+    starts = np.flatnonzero(np.diff(group, prepend=-1))
+    found = np.zeros((len(values), len(groups)), np.float32)
+    if len(there):
+        found[:, group[starts]] = np.maximum.reduceat(values[:, places[there]], starts, axis=1)
+    return found
 
 
 def _weigh_tokens(weight: Mapping[str, float], tokenizer: Tokenizer) -> dict[int, float]:

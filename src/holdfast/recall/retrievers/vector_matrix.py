@@ -105,12 +105,20 @@ def read_vectors(
     return list(compress(whole, usable.tolist())), values[usable]
 
 
+def row_products(rows: Floats, vector: Floats) -> Floats:
+    """The product of every row with a vector. Unlike a product of matrices, it runs in one thread:
+    those of OpenBLAS spin for 27 ms after each call, so that a scan of 100,000 rows took 26 ms of
+    processor instead of 17. A mapped file is read without a copy of it."""
+    with np.errstate(all="ignore"):  # a damaged file is recognised by the products
+        return np.einsum("ij,j->i", np.asarray(rows), vector)
+
+
 def rank_stored_vectors(named: Sequence[StoredVector], vector: Floats, limit: int) -> ScanResult:
     """Rank the vectors that a store returned by their product with a query vector."""
     usable, values = read_vectors(named, len(vector))
     if not usable:
         return ScanResult([], 0.0, 0.0, len(named))
-    scores = values @ vector
+    scores = row_products(values, vector)
     top = np.argsort(-scores, kind="stable")[:limit]
     best = [(usable[int(i)].number, float(scores[i])) for i in top]
     return ScanResult(best, float(scores.min()), float(scores.max()), len(named) - len(usable))
@@ -134,11 +142,11 @@ class VectorMatrix:
         """The vectors nearest to a query by their product with it; with `among`, only those of
         these numbers."""
         loaded = self._load_current(reader)
-        products = [_products(part.vectors, query) for part in loaded.parts]
+        products = [row_products(part.vectors, query) for part in loaded.parts]
         if not all(map(_is_undamaged, loaded.parts, products, [query] * len(products))):
             self._discard()
             loaded = self._load_current(reader, rewrite=True)
-            products = [_products(part.vectors, query) for part in loaded.parts]
+            products = [row_products(part.vectors, query) for part in loaded.parts]
         scores = np.concatenate(products)
         if not len(scores):
             return ScanResult([], 0.0, 0.0, loaded.skipped)
@@ -323,11 +331,3 @@ def _is_undamaged(part: _Vectors, products: Floats, query: Floats) -> bool:
         return False
     apart = abs(float(products.sum(dtype=np.float64)) - float(part.total @ query))
     return apart <= _ROUNDING + _ROUNDING_PER_ROW * len(products)
-
-
-def _products(vectors: Floats, query: Floats) -> Floats:
-    """The product of every row with the query. NumPy reads the mapped file itself, without a copy
-    of it. In pieces of 32,768 rows this took twice the time, for its threads wait for each other
-    after each."""
-    with np.errstate(all="ignore"):  # a damaged file is recognised by the products
-        return np.asarray(vectors) @ query
