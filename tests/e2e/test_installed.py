@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from holdfast.interfaces.cli.install_hint import adapt_install_commands
+from holdfast.interfaces.cli.install_hint import adapt_install_commands, read_direct_url
 
 ADVICE = (
     "Install it: pip install 'holdfast-memory[server]'.",
@@ -39,6 +40,33 @@ def test_an_installation_by_uv_gets_hints_for_uv(tmp_path: Path) -> None:
     assert adapted[1] == "Upgrade Holdfast (uv tool upgrade holdfast-memory); then start it again."
     assert "uv tool install --reinstall /x/h.whl" in adapted[2]
     assert "uv tool install --force --with tokenizers /x/h.whl" in adapted[3]
+
+
+def test_an_address_is_named_as_pip_pipx_and_uv_read_it(tmp_path: Path) -> None:
+    receipt = tmp_path / "uv-receipt.toml"
+    receipt.write_text('[tool]\nrequirements = [{ name = "holdfast", url = "https://x/h.whl" }]\n')
+    adapted = adapt_install_commands(ADVICE[0], str(tmp_path))
+    named = "'holdfast-memory[server] @ https://x/h.whl'"
+    assert adapted == f"Install it: uv tool install --force {named}."
+
+
+@pytest.mark.parametrize(
+    ("recorded", "installation"),
+    [
+        ({"url": "file:///my%20copy", "dir_info": {}}, ("folder", "/my copy")),
+        ({"url": "file:///src", "dir_info": {"editable": True}}, ("editable", "/src")),
+        ({"url": "file:///x/h.whl", "archive_info": {}}, ("archive", "/x/h.whl")),
+        ({"url": "https://x/h.whl", "archive_info": {}}, ("archive", "https://x/h.whl")),
+        (
+            {"url": "https://x/h.git", "vcs_info": {"vcs": "git", "commit_id": "1a2b"}},
+            ("archive", "git+https://x/h.git@1a2b"),
+        ),
+    ],
+)
+def test_pip_records_where_it_installed_from(
+    recorded: dict[str, Any], installation: tuple[str, str]
+) -> None:
+    assert read_direct_url(recorded) == installation
 
 
 def test_unreadable_installation_metadata_changes_nothing(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
-"""Install commands in messages, adapted to how this program was installed: by pip, pipx, uv, or
-from a clone.
+"""Install commands in messages, adapted to how this program was installed: by pip, pipx or uv,
+from an index, a file, an address or a clone.
 
-Messages are written for pip (`pip install 'holdfast-memory[server]'`). In an environment that pipx
-or uv made, or that was installed from a folder, that command would do nothing useful.
+Messages are written for pip and an index (`pip install 'holdfast-memory[server]'`). In an
+environment that pipx or uv made, or that was installed from elsewhere, that command would fail.
 """
 
 from __future__ import annotations
@@ -44,6 +44,12 @@ _COMMANDS = {
         "extra": "pip install {spec}",
         "other": "pip install {name}",
     },
+    "archive": {
+        "-U": "install the new version with pip",
+        "--force-reinstall": "pip install --force-reinstall {spec}",
+        "extra": "pip install {spec}",
+        "other": "pip install {name}",
+    },
     "editable": {
         "-U": "git pull, then pip install -e {spec}",
         "--force-reinstall": "pip install --force-reinstall -e {spec}",
@@ -65,13 +71,19 @@ def require_server_packages(who_needs: str) -> None:
 Installation = tuple[str, str]
 
 
+def _spec(installed: str, extra: str) -> str:
+    """What to install again, with an extra (`[server]`), quoted for a shell."""
+    named = f"{DISTRIBUTION}{extra} @ {installed}" if "://" in installed else f"{installed}{extra}"
+    return shlex.quote(named)
+
+
 def install_commands(extra: str, prefix: str = sys.prefix) -> dict[str, str]:
     """The command that installs an extra, by installer: only that of this installation, if it is
     known, else those of pipx, uv and pip."""
-    installation = _tool_installation(Path(prefix)) or _folder_installation(prefix)
+    installation = _tool_installation(Path(prefix)) or _pip_installation(prefix)
     if installation is not None:
         installer, installed = installation
-        spec = shlex.quote(f"{installed}[{extra}]")
+        spec = _spec(installed, f"[{extra}]")
         label = installer if installer in ("pipx", "uv") else "pip"
         return {label: _COMMANDS[installer]["extra"].format(spec=spec)}
     spec = shlex.quote(f"{DISTRIBUTION}[{extra}]")
@@ -83,7 +95,7 @@ def adapt_install_commands(advice: str, prefix: str = sys.prefix) -> str:
     """The advice with its pip commands replaced by those for this installation."""
     if "pip install" not in advice:
         return advice
-    installation = _tool_installation(Path(prefix)) or _folder_installation(prefix)
+    installation = _tool_installation(Path(prefix)) or _pip_installation(prefix)
     if installation is None:
         return advice
     installer, installed = installation
@@ -91,7 +103,7 @@ def adapt_install_commands(advice: str, prefix: str = sys.prefix) -> str:
     def replacement(match: re.Match[str]) -> str:
         flag, _, name, extra = match.groups()
         kind = flag or ("extra" if name == DISTRIBUTION else "other")
-        spec = shlex.quote(f"{installed}{extra or ''}")
+        spec = _spec(installed, extra or "")
         return _COMMANDS[installer][kind].format(spec=spec, name=name)
 
     return _PIP_COMMAND.sub(replacement, advice)
@@ -113,15 +125,24 @@ def _tool_installation(prefix: Path) -> Installation | None:
     return None
 
 
-def _folder_installation(prefix: str) -> Installation | None:
-    """The installation that pip made from a folder, such as a clone of the repository."""
+def _pip_installation(prefix: str) -> Installation | None:
+    """The installation that pip made from elsewhere than an index: a folder, such as a clone of the
+    repository, a file, or an address."""
     if prefix != sys.prefix:
         return None
     try:
         recorded = metadata.distribution(DISTRIBUTION).read_text("direct_url.json")
-        known: Any = json.loads(recorded or "{}")
-        folder = unquote(urlparse(str(known["url"])).path)
-        editable = bool(known["dir_info"].get("editable"))
+        return read_direct_url(json.loads(recorded or "{}"))
     except (metadata.PackageNotFoundError, ValueError, LookupError, AttributeError):
         return None
-    return "editable" if editable else "folder", folder
+
+
+def read_direct_url(known: dict[str, Any]) -> Installation:
+    """The installation that a `direct_url.json` describes (PEP 610)."""
+    url = str(known["url"])
+    if "vcs_info" in known:
+        return "archive", f"{known['vcs_info']['vcs']}+{url}@{known['vcs_info']['commit_id']}"
+    path = unquote(urlparse(url).path) if url.startswith("file:") else url
+    if "dir_info" not in known:
+        return "archive", path
+    return "editable" if known["dir_info"].get("editable") else "folder", path
