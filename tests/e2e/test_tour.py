@@ -116,7 +116,7 @@ def test_the_tour_shows_the_root_cause_first(tour: str) -> None:
 def test_the_tour_shows_the_later_decision_before_the_one_it_replaced(tour: str) -> None:
     answer = _flat(_section(tour, 'ask "Do we still cache API responses in Redis?"'))
     later = answer.index("14 Oct 2026: We no longer cache API responses in Redis")
-    assert later < answer.index("[1] replaces We cache API responses in Redis for six minutes")
+    assert later < answer.index("[1] replaces “We cache API responses in Redis for six minutes")
 
 
 def test_the_tour_abstains_on_an_unknown_subject(tour: str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from holdfast.framed_text import quote
 from holdfast.language import shared_fraction, stem, truncate, words
 from holdfast.model.fact_history import status_change_at
 from holdfast.model.knowledge import Claim, EndedSentence, Fact, StatusChange
@@ -150,7 +151,7 @@ class QuotedStatuses:
         ):
             if isinstance(record, Fact):
                 day = record.validity.since[:10]
-                return f"{truncate(record.content, 160).rstrip('.')} ({day}, {name})"
+                return f"{quote(truncate(record.content, 160))} ({day}, {name})"
         return f"see {name}" if name else "it was superseded"
 
 
