@@ -19,7 +19,7 @@ STORY = "tidewatch"
 DECISION = "Why SQLite and not Postgres?"
 CAUSE = "What was the root cause of the duplicate alerts?"
 REVERSAL = "Do we still cache API responses in Redis?"
-HISTORY = "Why was reading split from writing?"
+HISTORY = "Why is the progress bar drawn without Rich?"
 UNKNOWN = "When did we move to Kubernetes?"
 # Where agents keep their sessions: the tour must not count those of whoever takes it.
 AGENT_FOLDERS = (
