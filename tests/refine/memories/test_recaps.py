@@ -98,6 +98,48 @@ def test_a_report_of_work_is_no_recap() -> None:
     assert find_recaps([*turns[:-1], edit, replace(turns[-1], seq=11)]) == []
 
 
+RECAP = LIMIT[-1][1]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        f"I'm now changing the export: {RECAP}",
+        f"Perfect! I've updated `export.py`. {RECAP}",
+        f"Let me check the bucket first. {RECAP}",
+        f"## Todo List\n- [x] {RECAP}",
+        f"| rows | way |\n|---|---|\n| 5,000 | {RECAP} |",
+        "Export of 5,000 rows: gateway, background job, mail, `exports-tmp`, 72 hours, instant "
+        "download, link.",
+        "The problem of the gateway: 5,000 rows time out there, the background job and the mail "
+        "with the link to `exports-tmp` fix it, and after 72 hours the download is gone.",
+    ],
+)
+def test_what_an_agent_says_of_its_work_or_finds_out_is_no_recap(said: str) -> None:
+    assert (
+        find_recaps(talk([*LIMIT[:-1], ("assistant", said), ("user", "Which file is it?")])) == []
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "reply", "settled"),
+    [
+        (RECAP, "👍", True),
+        (RECAP, "Which file is it?", False),
+        (f"So the rule is: {RECAP}", "Which file is it?", True),
+    ],
+)
+def test_what_an_agent_alone_sums_up_is_no_decision(said: str, reply: str, settled: bool) -> None:
+    (found,) = find_recaps(talk([*LIMIT[:-1], ("assistant", said), ("user", reply)]))
+    assert found.is_settled is settled
+
+
+def test_a_recap_is_shown_without_marks_of_bold() -> None:
+    said = ("assistant", RECAP.replace("72 hours", "**72 hours**"))
+    (found,) = find_recaps(talk([*LIMIT[:-1], said, ("user", "👍")]))
+    assert found.text == RECAP
+
+
 def test_a_monologue_has_no_recap() -> None:
     assert find_recaps(talk([("user", text) for _, text in LIMIT])) == []
     assert find_recaps(talk([LIMIT[0], *(("assistant", text) for _, text in LIMIT[1:])])) == []

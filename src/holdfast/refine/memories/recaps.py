@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from holdfast.language import collapse_spaces, describes_failure, sentences
+from holdfast.language import collapse_spaces, describes_failure, sentences, without_bold
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import RECAP_KEY, Kind, Network
 from holdfast.model.opinions import MemoryOccurrence
@@ -48,6 +48,10 @@ class RecapLimits(NamedTuple):
     # included.
     min_sources: int = 2
     min_said_by_person: int = 2
+    # Words of rules in an agent's recap that nothing announces, and their share of its words.
+    min_rule_words: int = 3
+    min_rule_share: float = 0.045
+    min_rule_share_of_finding: float = 0.07
     # The score that it needs after work, and where people and agents only talked.
     min_score: float = 2.0
     min_score_in_talk: float = 1.6
@@ -124,6 +128,26 @@ _REPORTS = regex(
     r"read|start by|search|explore|run|examine)|now (?:let|i)|looking at)\b|[✓✔✅]",
     re.IGNORECASE,
 )
+# An agent's words about its own work or its findings, and offers: a document, a report, no rule.
+_OF_THE_WORK = regex(
+    r"\bi(?:['’]m| am) (?:\w+ly |now |also |going to )?\w+ing\b|\bi(?:['’]ve| have) (?!it\b)|"
+    r"\bi (?:also |now |then |just )?\w+ed\b|\blet me (?!restate|recap|repeat|sum|write|play)|"
+    r"\b(?:has|have) been \w+ed\b|\bi(?:['’]ll| will) (?:now|also|then|help|create|make|"
+    r"update|check|inspect|run|apply|handle|look|start|add|fix|commit|pause|leave|replace|wait|reply)\b|"
+    r"(?:^|\n)\s*(?:#{1,6} |---|[|{])|[-*] \[[ x-]\] |[✅✓❌🚀🎯🏁🔄]|"
+    r"(?:^|[.!:]\s+|- )(?:created|updated|added|fixed|removed|changed|pushed|rewrote|refactored|"
+    r"confirmed|verified|moved)\b|"
+    r"\b(?:if you(?:['’]d)? (?:want|like|prefer)|would you like|great question|"
+    r"you['’]re absolutely)\b",
+    re.IGNORECASE,
+)
+# What an agent finds out or refers to while it works: no rule, unless it is announced as one.
+_OF_A_FINDING = regex(
+    r"\b(?:issues?|problems?|root cause|reason|failing|failures?|failed|errors?|prs?|"
+    r"pull requests?|commits?|branch|worktree)\b|#\d{2,}|https?://|\b[0-9a-f]{7,40}\b|"
+    r"\b(?:option \d|recommend\w*|my (?:vote|read))\b",
+    re.IGNORECASE,
+)
 _ADDS = regex(
     r"\b(?:one more|oh|ah|also|and (?:before|another|for|if|the)|before i forget|except|"
     r"exception|wait|forgot|unless|never|always|only|apart from|no longer|must|not to|still|"
@@ -150,13 +174,14 @@ _PARAGRAPHS = regex(r"\n\s*\n")
 
 class Recap(NamedTuple):
     """A recap: its words, the turn that states it, what was added to it afterwards with the turn
-    that states that last, and the turn that opened the matter."""
+    that states that last, the turn that opened the matter, and whether it is a decision."""
 
     text: str
     turn: Turn
     added: tuple[tuple[str, Turn], ...]
     opening: Turn
     score: float
+    is_settled: bool
 
     @property
     def whole(self) -> str:
@@ -238,7 +263,7 @@ def retain_recaps(exchanges: Sequence[Exchange], turns: Sequence[Turn]) -> list[
                     uri("exchange", exchange.id),
                     *(uri("turn", turn.id) for turn in stated),
                 ),
-                kind=Kind.DECISION,
+                kind=Kind.DECISION if recap.is_settled else Kind.FACT,
             )
         )
     return found
@@ -284,9 +309,29 @@ def _candidates(
     for part in _parts(message.text):
         text = _trimmed(part)
         if LIMITS.min_chars <= len(collapse_spaces(text)) <= LIMITS.max_chars:
+            if not message.is_person and _reports_work(messages, place, text):
+                continue
             stems = recap_words(text)
             score = _score(messages, place, text, stems)
             yield _Candidate(place, text, stems, score)
+
+
+def _reports_work(messages: Sequence[_Message], place: int, text: str) -> bool:
+    """Whether an agent speaks of its work or its findings rather than of what was decided."""
+    if _OF_THE_WORK.search(text):
+        return True
+    if _is_announced(text):
+        return False
+    rules = len(_RULE_WORD.findall(text))
+    share = rules / len(text.split())
+    if _OF_A_FINDING.search(text):
+        return share < LIMITS.min_rule_share_of_finding
+    has_rules = rules >= LIMITS.min_rule_words and share >= LIMITS.min_rule_share
+    return not has_rules and not _is_agreed(messages, place)
+
+
+def _is_announced(text: str) -> bool:
+    return _CUE.search(text) is not None or _OPENS_RESTATING.match(text) is not None
 
 
 def _parts(text: str) -> Iterator[str]:
@@ -332,8 +377,7 @@ def _score(messages: Sequence[_Message], place: int, text: str, stems: frozenset
         return 0.0
     if of_person + message.is_person < LIMITS.min_said_by_person:
         return 0.0
-    has_cue = _CUE.search(text) is not None or _OPENS_RESTATING.match(text) is not None
-    if not has_cue and not _is_received(messages, place, text):
+    if not _is_announced(text) and not _is_received(messages, place, text):
         return 0.0
     said = sentences(text) or [text]
     asked = sum(one.rstrip().endswith("?") for one in said) / len(said)
@@ -418,7 +462,20 @@ def _recap(messages: Sequence[_Message], one: _Candidate) -> Recap:
     opening = messages[max(0, one.place - LIMITS.before)]
     added = tuple(_additions(messages[one.place + 1 : one.place + 1 + LIMITS.after], one))
     turn = messages[one.place].turn
-    return Recap(collapse_spaces(one.text), turn, added, opening.turn, round(one.score, 3))
+    text = without_bold(collapse_spaces(one.text))
+    is_settled = _is_settled(messages, one.place, one.text)
+    return Recap(text, turn, added, opening.turn, round(one.score, 3), is_settled)
+
+
+def _is_settled(messages: Sequence[_Message], place: int, text: str) -> bool:
+    """Whether a recap is a decision: a person said it or agreed to it, or it is announced as one.
+    What an agent alone sums up may be a finding."""
+    return messages[place].is_person or _is_announced(text) or _is_agreed(messages, place)
+
+
+def _is_agreed(messages: Sequence[_Message], place: int) -> bool:
+    reply = next((m for m in messages[place + 1 :] if m.is_person), None)
+    return reply is not None and _ASSENTS.match(reply.text) is not None
 
 
 def _additions(after: Sequence[_Message], one: _Candidate) -> Iterator[tuple[str, Turn]]:
