@@ -375,3 +375,27 @@ def test_an_exception_or_an_addition_leaves_the_rest_in_force(
     text: str, summary: str, in_part: bool
 ) -> None:
     assert changes_in_part(text, summary) is in_part
+
+
+def test_a_statement_that_says_enough_by_itself_is_not_shown_in_the_agents_words(
+    tmp_path: Path,
+) -> None:
+    said = "All tide commands run in the terminal from now on instead of in the background."
+    pair = pair_of(
+        "A click on the harbour status in the status bar opens the berth view.",
+        said,
+        "The status bar no longer opens the berth view: a click on the harbour status runs "
+        "`bw status` in a terminal.",
+    )
+    contents = [fact.content for fact in facts_of(tmp_path, pair)]
+    assert not any("bw status" in content for content in contents)
+
+
+def test_the_history_that_a_program_hands_over_is_nobodys_statement(tmp_path: Path) -> None:
+    pair = pair_of(
+        "We always deploy the berth planner from the release branch.",
+        "The following is the Codex agent history added since your last approval assessment.\n\n"
+        "[12] assistant: We deploy the berth planner from main now, never from the release branch.",
+        "Allowed.",
+    )
+    assert [fact.status for fact in facts_of(tmp_path, pair)] == [Status.OBSERVED]

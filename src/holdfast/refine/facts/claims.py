@@ -34,6 +34,7 @@ from holdfast.refine.facts.directives import find_directives
 from holdfast.refine.facts.error_signatures import error_lines, signature_of
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
 from holdfast.refine.facts.plain_statements import find_plain_statements, reported_changes
+from holdfast.refine.facts.typed_text import is_handed_over
 from holdfast.regex import regex
 
 
@@ -90,7 +91,7 @@ def make_claims(
 def _is_by_person(turn: Turn, asked_by_agent: bool) -> bool:
     """Whether the user speaks; in an imported dialogue, whoever has the user's role."""
     is_user = turn.role is Role.USER and not turn.speaker and not asked_by_agent
-    return is_user and turn.trust in (Trust.USER, Trust.IMPORT)
+    return is_user and turn.trust in (Trust.USER, Trust.IMPORT) and not is_handed_over(turn.text)
 
 
 def _is_by_agent(turn: Turn) -> bool:

@@ -219,8 +219,9 @@ class StatementPool:
         return repeats and not says_surely(claim.text)
 
     def _shown(self, claim: Claim, earlier: Claim, context: ExchangeContext) -> Claim:
-        """The statement; in the words of the summary where its own do not tell what it is about."""
-        if says_enough(own_strength(claim.text, earlier.text, self._weights)):
+        """The statement; of a few words that do not tell what they are about, the summary."""
+        is_told = says_enough(own_strength(claim.text, earlier.text, self._weights))
+        if is_told or not _is_bare(claim):
             return claim
         summary = sentences(context.summary)
         scores = [own_strength(sentence, earlier.text, self._weights) for sentence in summary]
