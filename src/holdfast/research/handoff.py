@@ -35,6 +35,7 @@ from holdfast.model.trust import ENDED_STATUSES, Status, Trust
 from holdfast.model.uris import SCHEME, uri
 from holdfast.recall.core.ended_words import read_ended_words
 from holdfast.recall.lookup.by_uri import find_by_uri
+from holdfast.refine.core.signals import names_change
 from holdfast.refine.sessions.titles import session_subject
 from holdfast.research.answering.quoted_status import claim_statuses
 from holdfast.research.handoff_page import SECTIONS, File, Pack, Point, Source
@@ -66,7 +67,6 @@ class PackLimits(NamedTuple):
 
 _LIMITS = PackLimits()
 _BY_TIME = attrgetter("time", "id")
-_COMMITTED = "Committed: "
 _DECISION_KINDS = (ClaimKind.RULING, ClaimKind.DECISION, ClaimKind.CORE_LOGIC, ClaimKind.SOLUTION)
 _FAILED_KINDS = {ClaimKind.ATTEMPT: "did not do it", ClaimKind.DISPROOF: "reported"}
 _FAILED_OUTCOMES = (Outcome.FAILED, Outcome.INTERRUPTED)
@@ -303,7 +303,7 @@ def _state(reader: Reader, basis: _Basis, kind: str) -> Iterable[Point]:
         yield Point(text, uri("commit", commit.id), commit.time, mark)
     for exchange in reversed(basis.work) if kind == "session" else ():
         for fact in exchange.facts:
-            if fact.startswith(_COMMITTED):
+            if names_change(fact):
                 yield Point(fact, uri("exchange", exchange.id), exchange.ended)
     yield from results[1 : _LIMITS.topic_states if kind == "topic" else None]
 
@@ -367,7 +367,7 @@ def _findings(basis: _Basis, claims: Sequence[tuple[Claim, Status]]) -> Iterable
         is_best = exchange in basis.work_by_rank[: _LIMITS.goals]
         for fact in exchange.facts:
             on_topic = is_best or not about or content_stems(fact) & about
-            if on_topic and not fact.startswith(_COMMITTED):
+            if on_topic and not names_change(fact):
                 mark = _marks(trust=exchange.trust)
                 yield Point(fact, uri("exchange", exchange.id), exchange.started, mark)
 

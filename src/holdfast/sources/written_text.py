@@ -25,7 +25,7 @@ class WrittenTextLimits(NamedTuple):
 LIMITS = WrittenTextLimits()
 
 COMMITS = regex(r"\bgit (?:-[cC] \S+ )*commit\b")
-PULL_REQUESTS = regex(r"\bgh pr (?:create|edit|new)\b")
+PULL_REQUESTS = regex(r"\b(?:gh pr (?:create|edit|new)|glab mr (?:create|update|new))\b")
 _INSTRUCTIONS = regex(
     r"(?:^|/)(?:claude|claude\.local|agents|agent|gemini|memory|memories|copilot-instructions|"
     r"learnings?|lessons(?:[-_ ]learned)?|decisions?|gotchas|conventions)\.mdx?$"

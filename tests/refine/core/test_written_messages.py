@@ -9,6 +9,7 @@ from holdfast.model.trust import Trust
 from holdfast.refine.core import signals
 from holdfast.refine.core.written_messages import (
     commit_messages,
+    pull_request_titles,
     without_noise,
     written_messages,
     written_note,
@@ -54,6 +55,38 @@ def test_each_commit_of_a_command_has_its_message() -> None:
 )
 def test_what_gives_no_message_has_none(command: str) -> None:
     assert commit_messages(command) == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "gh pr create --title 'Keep one connection' --body 'A pool ran out.'",
+        'git push && gh pr create --draft \\\n  --title "Keep one connection" \\\n  --fill',
+        'gh pr edit 12 -t "Keep one connection"',
+        "glab mr create --title='Keep one connection' --description 'A pool ran out.'",
+    ],
+)
+def test_the_title_of_a_pull_request_is_read_from_the_command_that_opens_it(command: str) -> None:
+    call = ToolCall("Bash", action=command, ok=True)
+    assert pull_request_titles(call) == ["Keep one connection"]
+    assert pull_request_titles(call._replace(ok=False)) == []
+    turn = Turn("bank", "t", "s", 0, "", Role.TOOL, Trust.TOOL, "", tool=call)
+    assert signals.pull_request_title(turn) == "Keep one connection"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mcp__github__create_pull_request",
+        "mcp__codex_apps__github__update_pull_request",
+        "mcp__gitlab__create_merge_request",
+    ],
+)
+def test_the_title_of_a_pull_request_is_read_from_the_tool_of_a_server(name: str) -> None:
+    action = '{"owner":"o","title":"Keep \\"one\\" connection","body":"A pool ran out."}'
+    assert pull_request_titles(ToolCall(name, action=action, ok=True)) == ['Keep "one" connection']
+    assert pull_request_titles(ToolCall("mcp__github__list_issues", action=action)) == []
+    assert pull_request_titles(ToolCall("Bash", action="gh pr create --fill")) == []
 
 
 def test_signatures_and_references_are_no_part_of_a_message() -> None:

@@ -40,12 +40,47 @@ HISTORY = """The following is the Codex agent history whose request action you a
             "Add a retry to the uploader",
         ),
         ("<note>Saved.</note>\nAdd a retry to the uploader", "Add a retry to the uploader"),
+        (
+            "<delegation>\n<id>0a-1</id>\n<input>Add a retry to the uploader\n\nContext: …",
+            "Add a retry to the uploader",
+        ),
+        (
+            '<skill name="search">Paths are relative.</skill>\nAdd a retry to the uploader',
+            "Add a retry to the uploader",
+        ),
+        (
+            "Good morning, it is the 24th of July. Please pick up where we left off. "
+            "Add a retry to the uploader.",
+            "Add a retry to the uploader",
+        ),
+        ("Good morning, it is the 24th of July.", "Good morning, it is the 24th of July"),
+        (
+            "Your name is **Pim**, a coding agent. Your task: add a retry to the uploader.",
+            "Add a retry to the uploader",
+        ),
         ("Thoughts on https://github.com/o/n/discussions/12?", "Thoughts on discussion #12?"),
         ("", ""),
     ],
 )
 def test_a_headline_says_what_is_asked_for(request_text: str, expected: str) -> None:
     assert headline(request_text) == expected
+
+
+def test_a_history_is_called_what_most_of_it_is_about() -> None:
+    history = HISTORY.replace(
+        "Hello! Rebase the invoice branch onto the new ledger adapter", "{first}"
+    ).replace(
+        ">>> TRANSCRIPT END",
+        "[3] user: {second}\n[4] assistant: The ledger adapter drops invoices.\n"
+        "[5] tool exec call: rg ledger src/invoices\n[6] assistant: Ledger invoices are kept now.\n"
+        ">>> TRANSCRIPT END",
+    )
+    vague = "Thoroughly look for the cause of that trouble"
+    named = "Keep the invoices of the ledger adapter"
+
+    assert headline(history.format(first=vague, second=named)) == named
+    assert headline(history.format(first=named, second=vague)) == named
+    assert headline(history.format(first=named, second="Yes")) == named
 
 
 def test_a_plan_whose_heading_says_nothing_is_called_what_its_goal_says() -> None:

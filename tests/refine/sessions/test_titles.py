@@ -4,16 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.model.records import Exchange, ExchangeType, Outcome, Role, Session, Turn
+from holdfast.model.records import Exchange, ExchangeType, Outcome, Role, Session, ToolCall, Turn
 from holdfast.model.trust import Trust
-from holdfast.refine.core.signals import COMMITTED
+from holdfast.refine.core.signals import COMMITTED, PULL_REQUESTED
+from holdfast.refine.sessions.digests import build_digest
 from holdfast.refine.sessions.exchanges import build_exchange
-from holdfast.refine.sessions.titles import (
-    asked_subject,
-    says_something,
-    session_subject,
-    session_title,
-)
+from holdfast.refine.sessions.telling_words import says_something
+from holdfast.refine.sessions.titles import asked_subject, session_subject, session_title
 
 
 def exchange(title: str, summary: str = "", facts: tuple[str, ...] = ()) -> Exchange:
@@ -131,6 +128,29 @@ def test_the_commit_of_a_session_titles_it_unless_there_are_many() -> None:
     assert session_subject(session(), [exchange(asked, facts=(f"{COMMITTED}wip",))]) == asked
 
 
+def test_the_pull_request_of_a_session_sums_up_its_commits() -> None:
+    commits = tuple(f"{COMMITTED}Keep source files of tasks {n}" for n in range(3))
+    opened = exchange("Make a PR", facts=(f"{PULL_REQUESTED}Keep sources", *commits))
+    renamed = exchange("Rename it", facts=(f"{PULL_REQUESTED}Keep the source files of all tasks",))
+    asked = "Look into the report about tasks"
+    titled = session_subject(session(), [exchange(asked), opened, renamed])
+    assert titled == "Keep the source files of all tasks"
+    several = tuple(f"{PULL_REQUESTED}Keep source files of tasks {n}" for n in range(3))
+    assert session_subject(session(), [exchange(asked, facts=several)]) == asked
+
+
+def test_a_pull_request_is_what_a_session_completed() -> None:
+    command = 'gh pr create --title "Keep the source files of all tasks" --fill'
+    call = ToolCall("Bash", action=command, ok=True)
+    asked = Turn("bank", "t0", "s", 0, "", Role.USER, Trust.USER, "Make a PR of this branch")
+    ran = Turn("bank", "t1", "s", 1, "", Role.TOOL, Trust.TOOL, "", tool=call)
+    built = build_exchange([asked, ran])
+    assert built.facts == (f"{PULL_REQUESTED}Keep the source files of all tasks",)
+    digest = build_digest(session(), [built], "")
+    assert digest and digest.request == "Keep the source files of all tasks"
+    assert (built.facts[0] in digest.completed, digest.learned) == (True, ())
+
+
 def test_a_title_in_the_transcript_comes_first() -> None:
     exchanges = [exchange("Add a retry to the uploader")]
     named = session("Flaky uploads")
@@ -158,9 +178,42 @@ def test_a_later_request_titles_a_session_only_where_there_is_no_result() -> Non
         exchange("Use table tests for archives"),
     ]
     titled = session_title(session(), exchanges)
-    assert titled == "Investigate issue #12 — Archives with long names are unpacked again."
+    assert titled == "Archives with long names are unpacked again (issue #12)"
     without = [exchange("Yes"), exchange("Use table tests for archives")]
     assert session_title(session(), without) == "Use table tests for archives"
+
+
+def test_a_result_that_names_the_thread_names_it_once() -> None:
+    told = exchange("Thoughts on discussion #74", "Long names of #74 are unpacked from archives.")
+    assert session_subject(session(), [told]) == "Long names of #74 are unpacked from archives."
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I think the report about archives is valid.",
+        "The report in [discussion #74](https://tracker.example/discussions/74) looks right to me.",
+        "Now let me look at the unpacker of tar archives.",
+        "I’ll unpack a tar archive with long names first.",
+        "The tar archives with long names so far:",
+        "`src/unpack/tar.py:12` — a flag for archives with long names.",
+        "[tar.py](src/unpack/tar.py): a flag for archives with long names.",
+    ],
+)
+def test_an_opinion_an_announcement_and_an_account_are_no_result(said: str) -> None:
+    told = exchange("Thoughts on discussion #74", said)
+    assert session_subject(session(), [told]) == told.title
+    result = "Tar archives with long names are unpacked again."
+    done = exchange("Make a PR", result)
+    assert session_subject(session(), [told, done]) == f"{result[:-1]} (discussion #74)"
+
+
+def test_a_summary_without_a_result_leaves_the_title_to_the_whole_reply() -> None:
+    reply = "I think the report is valid. The unpacker cuts long names of tar archives."
+    told = exchange("Thoughts on discussion #74", "I think the report is valid.")
+    told = replace(told, details=f"Asked: thoughts?\nResult: {reply}")
+    titled = session_subject(session(), [told])
+    assert titled == "The unpacker cuts long names of tar archives (discussion #74)"
 
 
 def test_the_result_stands_behind_a_question() -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from holdfast.language import DECISION_PATTERN, collapse_spaces, is_chatter, plain, sentences, words
 from holdfast.model.records import ExchangeType, Outcome, Role, ToolCall, Turn
-from holdfast.refine.core.written_messages import commit_messages
+from holdfast.refine.core.written_messages import commit_messages, pull_request_titles
 from holdfast.regex import regex
 from holdfast.sources.claude_code.prompts import INTERRUPTED
 from holdfast.sources.written_text import COMMITS
@@ -77,8 +77,9 @@ _TEST_COMMAND = regex(
     r"\b(?:pytest|jest|vitest|go test|cargo (?:test|nextest)|npm (?:run )?test|bun test|mocha|"
     r"rspec|phpunit|ctest|make (?:test|check)|tox|gradlew? test|mvn test|dotnet test)\b"
 )
-# How a fact of an exchange begins that is the message of a commit.
+# How a fact of an exchange begins that is the message of a commit, or a pull request's title.
 COMMITTED = "Committed: "
+PULL_REQUESTED = "Pull request: "
 
 
 class SignalLimits(NamedTuple):
@@ -208,6 +209,22 @@ def is_failed_command(turn: Turn) -> bool:
 def is_commit(fact: str) -> bool:
     """Whether a fact of an exchange is the message of a commit made in it."""
     return fact.startswith(COMMITTED)
+
+
+def is_pull_request(fact: str) -> bool:
+    """Whether a fact of an exchange is the title of a pull request opened or changed in it."""
+    return fact.startswith(PULL_REQUESTED)
+
+
+def names_change(fact: str) -> bool:
+    """Whether a fact of an exchange is the message of a commit or the title of a pull request."""
+    return is_commit(fact) or is_pull_request(fact)
+
+
+def pull_request_title(turn: Turn) -> str:
+    """The title of the last pull request that a turn opened or changed; "" if it did neither."""
+    titles = pull_request_titles(turn.tool) if turn.tool is not None else []
+    return collapse_spaces(titles[-1]) if titles else ""
 
 
 def commit_message(turn: Turn) -> str:

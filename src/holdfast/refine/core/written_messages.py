@@ -36,11 +36,16 @@ _MESSAGE = regex(
 )
 _DESCRIPTION = regex(
     rf"(?<!\S)(?:(?:-t|--title)(?:\s+|=){_TEXT.format('t')}"
-    rf"|(?:-b|--body)(?:\s+|=){_TEXT.format('b')}"
+    rf"|(?:-b|--body|--description)(?:\s+|=){_TEXT.format('b')}"
     rf"|(?:-F|--body-file)(?:\s+|=){_INPUT})",
     re.DOTALL,
 )
-_NEXT_COMMAND = regex(r"&&|\|\||[;\n]")
+_TITLE = regex(rf"(?<!\S)(?:-t|--title)(?:\s+|=){_TEXT.format('t')}", re.DOTALL)
+# The end of a line ends a command, unless the line goes on.
+_NEXT_COMMAND = regex(r"&&|\|\||;|(?<!\\)\n")
+# Tools of servers that open and change pull requests; calls of them are kept as JSON.
+_PULL_TOOLS = regex(r"(?:create|update|edit|open)_(?:pull|merge)_request$")
+_TITLE_FIELD = regex(r"\"title\":\s*\"((?:[^\"\\]|\\.)*)\"")
 _VARIABLE = regex(r"(?<!\\)\$[\w{(]")
 _ESCAPED = regex(r"\\([\"\\$`])")
 
@@ -79,6 +84,16 @@ _SHELL_TOOLS = frozenset(("Bash", "PowerShell"))
 def commit_messages(command: str) -> list[str]:
     """The whole messages of the commits that a command makes, in order."""
     return ["\n\n".join(found) for found in _arguments(command, COMMITS, _MESSAGE)]
+
+
+def pull_request_titles(tool: ToolCall) -> list[str]:
+    """The titles of the pull requests that a call opened or changed, in order."""
+    if tool.ok is False:
+        return []
+    if tool.name in _SHELL_TOOLS:
+        return [texts[0] for texts in _arguments(tool.action, PULL_REQUESTS, _TITLE)]
+    field = _TITLE_FIELD.search(tool.action) if _PULL_TOOLS.search(tool.name) else None
+    return [_ESCAPED.sub(r"\1", field[1])] if field else []
 
 
 def _arguments(

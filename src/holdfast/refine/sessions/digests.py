@@ -12,7 +12,7 @@ from holdfast.model.ids import content_id
 from holdfast.model.records import Digest, Exchange, ExchangeType, Outcome, Session
 from holdfast.model.trust import least_trusted
 from holdfast.refine.core import signals
-from holdfast.refine.core.signals import is_commit
+from holdfast.refine.core.signals import names_change
 from holdfast.refine.sessions.titles import session_title
 
 
@@ -51,7 +51,7 @@ def build_digest(session: Session, exchanges: Sequence[Exchange], closing: str) 
         outcome=_outcome(exchanges),
         trust=least_trusted(exchange.trust for exchange in exchanges),
         investigated=_investigated(exchanges),
-        learned=_distinct(fact for x in exchanges for fact in x.facts if not is_commit(fact)),
+        learned=_distinct(fact for x in exchanges for fact in x.facts if not names_change(fact)),
         completed=_completed(exchanges),
         next_steps=_next_steps(exchanges, closing),
         topics=_topics(exchanges),
@@ -93,7 +93,7 @@ def _completed(exchanges: Sequence[Exchange]) -> tuple[str, ...]:
         if exchange.outcome is Outcome.DONE and exchange.type is not ExchangeType.DISCOVERY:
             joint = " " if exchange.title.endswith(("?", "!", ".", "…")) else ": "
             done.append(exchange.title + (joint + exchange.summary if exchange.summary else ""))
-        done += [fact for fact in exchange.facts if is_commit(fact)]
+        done += [fact for fact in exchange.facts if names_change(fact)]
     return _distinct(done, limit=LIMITS.completed)
 
 

@@ -49,8 +49,9 @@ class ExchangeLimits(NamedTuple):
     summary_files: int = 4
     command_characters: int = 80
     facts: int = 5
-    # Of these, commits.
+    # Of these, commits and pull requests.
     commits: int = 2
+    pull_requests: int = 1
     fact_characters: int = 300
     files: int = 40
     # In a dialogue without an agent no answer ends an exchange; so many turns are one.
@@ -73,6 +74,8 @@ class ExchangeLimits(NamedTuple):
 
 LIMITS = ExchangeLimits()
 
+# How the line of the details begins that has the reply.
+RESULT = "Result: "
 # A tick or an arrow before a sentence; what touches a word may be code.
 _LEADING_SYMBOLS = regex(r"^(?:[^\w\s`'\"(\[<@#$/.-]+\s+)+")
 
@@ -138,15 +141,18 @@ def build_exchange(turns: Sequence[Turn], root: str = "") -> Exchange:
         dict.fromkeys(file for t in turns if t.tool for file in changed_files(t.tool, root))
     )
     commits = [message for turn in turns if (message := signals.commit_message(turn))]
+    pulls = [title for turn in turns if (title := signals.pull_request_title(turn))]
     asks = signals.is_question(request)
     delegated = bool(signals.tool_calls(turns, signals.SUBAGENT_TOOLS))
     changed = bool(modified or commits) or (delegated and not asks)
-    title = truncate(_title(request, reply, modified, commits), LIMITS.title_characters)
+    title = truncate(_title(request, reply, modified, commits + pulls), LIMITS.title_characters)
     # One more than is needed, because the title may be one of them.
     found = signals.notable_sentences(without_retold(turns), LIMITS.facts + 1)
     notable = [truncate(sentence, LIMITS.fact_characters) for sentence in found]
     notable = [sentence for sentence in notable if _compare_key(sentence) != _compare_key(title)]
-    facts = [signals.COMMITTED + message for message in commits[: LIMITS.commits]] + notable
+    changes = [signals.PULL_REQUESTED + title for title in pulls[-LIMITS.pull_requests :]]
+    changes += [signals.COMMITTED + message for message in commits[: LIMITS.commits]]
+    facts = changes + notable
     first, last = turns[0], turns[-1]
     times = [turn.time for turn in turns if turn.time]
     return Exchange(
@@ -187,15 +193,15 @@ def _compare_key(sentence: str) -> str:
     return "".join(c for c in sentence.lower() if c.isalnum())[: LIMITS.same_sentence_letters]
 
 
-def _title(request: str, reply: str, modified: Sequence[str], commits: Sequence[str]) -> str:
+def _title(request: str, reply: str, modified: Sequence[str], changes: Sequence[str]) -> str:
     """What was asked; if that is very short ("commit", "fix it"), also the result."""
     asked = headline(request)
     long_enough = len(asked.split()) >= HEADLINE_LIMITS.words
     if long_enough or (asked and not reply and not modified):
         return asked
     lead = f"{asked}: " if asked else ""
-    if commits:
-        return lead + commits[-1]
+    if changes:
+        return lead + changes[-1]
     for sentence in sentences(reply):
         if not is_chatter(sentence) and len(sentence) >= LIMITS.shortest_title_sentence:
             return lead + _LEADING_SYMBOLS.sub("", sentence).rstrip(".:!")
@@ -250,7 +256,7 @@ def _details(request: str, turns: Sequence[Turn], reply: str, modified: Sequence
         result = f"Tests: {verdict} ({tests[-1].result or tests[-1].action})"
         lines.append(cut(result, LIMITS.tests_characters))
     if reply:
-        lines.append(f"Result: {cut(reply, LIMITS.result_characters)}")
+        lines.append(f"{RESULT}{cut(reply, LIMITS.result_characters)}")
     return "\n".join(lines)[: LIMITS.details_characters]
 
 

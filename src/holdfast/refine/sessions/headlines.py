@@ -1,16 +1,20 @@
 """The headline of a request: what it asks for, in one line of its own words.
 
 A request that is a document, such as a plan or a prompt for a team of agents, is called what its
-heading says; one that wraps the history of another session, what was asked for there.
+heading says; one that wraps the history of another session, what was asked for there. Small talk
+and who the reader is are no request.
 """
 
 from __future__ import annotations
 
+import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from holdfast.language import capitalize, collapse_spaces, content_stems, headings, sentences
+from holdfast.refine.sessions.telling_words import telling_stems
 from holdfast.regex import regex
 
 
@@ -23,6 +27,10 @@ class HeadlineLimits(NamedTuple):
     heading_stems: int = 2
     # A goal that is longer than this is an explanation.
     goal_characters: int = 300
+    # Of a request with fewer stems than this the chance that they recur is high.
+    full_request_stems: int = 4
+    # A later request of a history stands for it if the history is so much more about it.
+    more_about_request: float = 1.6
 
 
 LIMITS = HeadlineLimits()
@@ -35,8 +43,9 @@ _COURTESY = regex(
 )
 _TRAILING_MARKS = " .:;!,"
 _LEADING_MARKS = regex(r"^[\s.:;!,]+(?=\s)\s*")
-# What a program puts before the request, in tags.
-_TAGGED = regex(r"^(?:\s*<([a-z][a-z_-]*)>.*?</\1>\s*)+", re.DOTALL)
+# What a program puts before the request, in tags, and the tags around a request that is cut off.
+_TAGGED = regex(r"^(?:\s*<([a-z][a-z_-]*)(?:\s[^<>]*)?>.*?</\1>\s*)+", re.DOTALL)
+_OPENED = regex(r"^(?:\s*<([a-z][a-z_-]*)>(?:[^<>]*</\1>)?)+\s*(?=\w)")
 _LEAF = regex(r"<([a-z][a-z_-]*)>\s*([^<>]+?)\s*</\1>")
 _PLAN_PREAMBLE = regex(
     r"^(?:implement|execute|follow|here is|this is) (?:the |this )?(?:following )?plan", re.I
@@ -55,7 +64,11 @@ _GOAL = regex(r"^[\s>*_#-]*(?:goal|objective|scope)[*_]*\s*:[*_]*[ \t]*(\S[^\n]*
 _HISTORY = regex(r"^the following is the \w+ agent history\b", re.IGNORECASE)
 _ASKED_THERE = regex(r"^\[\d+\] user: *(.+?)(?=^\[\d+\] \w|^>>> |\Z)", re.M | re.DOTALL)
 # Who the reader is: "You are api-dev on the Orders team (Phase 2)." names the work, too.
-_ROLE = "You are "
+_ROLE = ("You are ", "You're ", "Your name is ")
+_SMALL_TALK = regex(
+    r"^\W*(?:good (?:morning|afternoon|evening)|welcome back|(?:please )?pick(?:ing)? up where)\b",
+    re.IGNORECASE,
+)
 _TEAM = regex(r"\b(?:on|for|of|in) (?:the )?([A-Z][^.\n]{2,60}?)\.?$")
 # Code stays as it was written: what is between backticks, and what leads to no address: `[x](y)`.
 _LINK = regex(
@@ -74,10 +87,15 @@ _AT_WORK = regex(r"^You are (?:currently |now )?(?=[a-z]{3,}ing\b)")
 def headline(request: str) -> str:
     """What a request asks for, without courtesies; "" for an empty one."""
     text = request.strip()
-    text = _TAGGED.sub("", text) or _longest_tagged(text)
+    text = _untagged(text)
     if not text:
         return ""
     return short_links(_of_history(text) or _of_document(text) or _of_sentences(text))
+
+
+def _untagged(text: str) -> str:
+    """A request without what stands in tags before it, or without the tags around it."""
+    return _OPENED.sub("", _TAGGED.sub("", text) or _longest_tagged(text))
 
 
 def _longest_tagged(text: str) -> str:
@@ -105,11 +123,24 @@ def _short(link: re.Match[str]) -> str:
 
 
 def _of_history(text: str) -> str:
-    """What the person of another session asked for, where a request hands its history over."""
+    """What the person of another session asked for, where a request hands its history over: first,
+    unless the history is far more about something that was asked for later."""
     if not _HISTORY.match(text):
         return ""
-    asked = (_of_sentences(found[1].strip()) for found in _ASKED_THERE.finditer(text))
-    return next((line for line in asked if len(content_stems(line)) > LIMITS.heading_stems), "")
+    asked = (_untagged(found[1].strip()) for found in _ASKED_THERE.finditer(text))
+    lines = [_of_document(one) or _of_sentences(one) for one in asked if one]
+    lines = [line for line in lines if len(content_stems(line)) > LIMITS.heading_stems]
+    if not lines:
+        return ""
+    told = Counter(stem for line in text.split("\n") for stem in content_stems(line))
+
+    def share(line: str) -> float:
+        stems = telling_stems(line)
+        weight = sum(math.log1p(told[stem]) for stem in stems)
+        return weight / max(LIMITS.full_request_stems, len(stems))
+
+    best = max(lines, key=share)
+    return best if share(best) > LIMITS.more_about_request * share(lines[0]) else lines[0]
 
 
 def _of_document(text: str) -> str:
@@ -131,6 +162,7 @@ def _of_sentences(text: str) -> str:
     """The first sentence that asks for something. A subagent's prompt starts with who it is; the
     task comes after ("You build the screens")."""
     found = sentences(text) or [collapse_spaces(text)]
+    found = [one for one in found if not _SMALL_TALK.match(one)] or found
     if found[0].startswith(_ROLE):
         return _of_role(found)
     return capitalize(_first_task(found) or collapse_spaces(text))

@@ -16,7 +16,7 @@ from holdfast.language import truncate
 from holdfast.model.ids import content_id
 from holdfast.model.ledgers.model_calls import ModelSummary
 from holdfast.model.records import Digest, Exchange, ExchangeType, Turn
-from holdfast.refine.core.signals import is_commit
+from holdfast.refine.core.signals import names_change
 from holdfast.refine.model_output.evidence import FACT_SHARE, SUMMARY_SHARE, Evidence, clean_text
 from holdfast.refine.model_output.responses import DigestDraft, ExchangeDraft
 from holdfast.refine.sessions.digests import LIMITS as DIGEST_LIMITS
@@ -127,7 +127,7 @@ class ModelSummaries:
             return rules
         content: dict[str, Any] = json.loads(found.content)
         details = "\n".join(filter(None, (content["details"], rules.details)))
-        facts = _merge(content["facts"], filter(is_commit, rules.facts))
+        facts = _merge(content["facts"], filter(names_change, rules.facts))
         return replace(
             rules,
             type=ExchangeType(content.get("type", rules.type)),

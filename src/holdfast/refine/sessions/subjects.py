@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from holdfast.language import collapse_spaces, plain, sentences, words
 from holdfast.refine.core.word_classes import WordClass, word_class
-from holdfast.refine.sessions.titles import COMMAND, telling_stems
+from holdfast.refine.sessions.telling_words import telling_stems
+from holdfast.refine.sessions.titles import COMMAND
 from holdfast.regex import regex
 
 

@@ -1,14 +1,14 @@
 """What a session was about: its own title where the transcript has one, else how a model titled its
-beginning, else the commit it made, else its first request. Where that says little, what the agent
-said of the result stands behind it, or in its place: later requests are about details."""
+beginning, else the pull request or commit it made, else its first request. Where that says little,
+what the agent said of the result stands behind it, or in its place: later requests are about
+details."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Iterable, Iterator, Sequence
 
 from holdfast.language import (
     collapse_spaces,
@@ -19,50 +19,50 @@ from holdfast.language import (
     without_bold,
 )
 from holdfast.model.records import Exchange, Outcome, Session
-from holdfast.refine.core.signals import COMMITTED, is_commit
+from holdfast.refine.core.signals import COMMITTED, PULL_REQUESTED, is_commit, is_pull_request
+from holdfast.refine.sessions.exchanges import RESULT
 from holdfast.refine.sessions.headlines import short_links
+from holdfast.refine.sessions.telling_words import (
+    EMPTY,
+    MIN_STEMS,
+    WITHOUT_SPACES,
+    says_something,
+    telling_stems,
+)
 from holdfast.regex import regex
 
-# Stems that a request needs to say what a session is about; with this many it needs no more.
-_MIN_STEMS = 3
+# With this many stems a request needs no result; with fewer than the second it only names a thread.
 _ENOUGH_STEMS = 4
-# More commits than this are about more than one matter.
-_MAX_COMMITS = 2
+_NAMING_STEMS = 2
+# More commits or pull requests than this are about more than one matter.
+_MAX_CHANGES = 2
 # A result gets longer than a title should be.
 _MAX_RESULT_CHARS = 120
 # Of a sentence with fewer stems than this the chance that they recur is high.
 _FULL_SENTENCE_STEMS = 5
-# A remark in brackets, a command, data, a plain yes, what a program wrote: they say nothing.
-_EMPTY = regex(
-    r"^(?:[(\[{/<]|(?:yes|no|ok(?:ay)?|go|continue|commit|push|thanks?|caveat)\b|"
-    r"this session is being continued|the following is the \w+ agent history)",
-    re.IGNORECASE,
-)
-# Words about the work itself: "make a PR and reply to the discussion" fits every session.
-_PROCESS_WORDS = (
-    "pr pull request reply discussion issue comment feedback review commit push branch merge main "
-    "master ci check fail failure investigate analyze analyse analysis look fix solve address "
-    "resolve make create open continue next step option plan agent subagent delegate github gitlab "
-    "link url file session thing task todo help following new latest current work done run code "
-    "change implement implementation problem error answer question understand explain good morning "
-    "hello hey everything deep dive user way"
-)
 # What is no result: the summary of an exchange without a reply, that tests pass, what would be done
-# or follow from it, and where a commit is.
+# or follow from it, where a commit is, what the agent is about to do, what it thinks of a report.
 _NO_RESULT = regex(
     r"^(?:Changed |ran |then |option \d)|\btests? (?:all |now )?pass|"
     r"\b(?:would|could|might|should)\b|"
     r"^(?:(?:fixed|done|all)\W+)*(?:committed|pushed|amended|merged)(?: and pushed)? "
-    r"(?:as|to|in|into|on|with)\b",
+    r"(?:as|to|in|into|on|with)\b|"
+    r"^(?:(?:now|next|first|then|ok(?:ay)?|so|good)[,.]? )*"
+    r"(?:I(?:['’]ll|['’]m| will| am)|let me|let['’]s)\b|:$|"
+    r"^(?:(?:yes|yeah|no)\W+)?I (?:think|agree|believe|feel)\b|"
+    r"^(?:(?:the|this|your) )?(?:report|diagnosis|analysis|statement|discussion|request)\b.{0,30}"
+    r"\b(?:is|are|looks?|seems?|match\w*) ",
     re.IGNORECASE,
 )
-# What only accounts for the work: "Branch: `fix/login`", "1,727 tests passed", "Tool use: grep".
+# What only accounts for the work: "Branch: `fix/login`", "1,727 tests passed", "Tool use: grep",
+# "`login.py`: a new field".
 _ACCOUNT = regex(
     r"^(?:(?:ready|draft|discussion|lint|next|tool|read) )?"
     r"(?:branch|commits?|tests?|checks?|prs?|pull requests?|reply|use|file|steps?|lint)\b"
     r"[^:.]{0,24}:|"
     r"^(?:opened|created|updated|pushed|replied|pr opened|full|targeted)\b.{0,24}"
     r"(?:\bprs?\b|\bpull request|\bbranch|\bdiscussion|\btests?\b|#\d)|"
+    r"^\W*[\w./\\-]+\.[a-z]{1,5}(?::[\d-]+)?`?\**(?: \([^)]*\))?(?::| [—–-]) |"
     r"^\d+ [\w ]*tests?\b|^`[^`]*`$|\b(?:passed|passes|passing|green)\W*$",
     re.IGNORECASE,
 )
@@ -73,15 +73,16 @@ _NAMED_CHANGE = regex(
     r"(?P<subject>[^\s`\[(][^`;\]\n\"]{8,90}?)(?=[.…]?(?:$|[`;\]\n\"]))"
 )
 _BROKEN_OFF = frozenset((Outcome.INTERRUPTED, Outcome.OPEN))
-_THREAD = regex(r"#\d+")
+_THREAD = regex(
+    r"(?:\b(?:issue|discussion|PR|pull request|merge request) )?"
+    r"(?:[\w.-]+/[\w.-]+)?(?P<number>#\d+)",
+    re.IGNORECASE,
+)
 # The command line of a program that a person ran or pasted.
 COMMAND = regex(
     r"^\s*(?:[$!>%] |(?i:uvx?|npm|npx|pnpm|yarn|cargo|pip|pytest|kubectl|sudo|mvn)\s+[\w./-]|"
     r"(?:git|gh|bun|docker|python3?|bash|sh|cd|ls|cat|curl|ssh|dotnet)\s+[a-z./-])"
 )
-# Japanese and Chinese write words without spaces between them.
-_WITHOUT_SPACES = regex(r"[\u3040-\u30ff\u3400-\u9fff]{6}")
-_LINK = regex(r"\[?https?://[^\s\])…]+[\])…]*(?:\([^\s)]*\)?)?")
 
 
 def session_subject(session: Session, exchanges: Sequence[Exchange]) -> str:
@@ -108,50 +109,35 @@ def session_title(session: Session, exchanges: Sequence[Exchange]) -> str:
 def _own_title(session: Session) -> str:
     """The title in the transcript; "" for one that fits every session ("GitHub issue analysis")."""
     own = collapse_spaces(session.title)
-    return own if telling_stems(own) or _WITHOUT_SPACES.search(own) else ""
-
-
-def says_something(title: str) -> bool:
-    """Whether a title tells what it is about: a link, a command, a plain yes or words that fit
-    every session do not."""
-    return len(telling_stems(title)) >= _MIN_STEMS or (
-        _WITHOUT_SPACES.search(_LINK.sub(" ", title)) is not None and not _EMPTY.match(title)
-    )
-
-
-def telling_stems(title: str) -> frozenset[str]:
-    """The stems of a title that other sessions need not have."""
-    if _EMPTY.match(title):
-        return frozenset()
-    found = content_stems(_LINK.sub(" ", title)) - _process_stems()
-    return frozenset(one for one in found if not one.isdigit())
-
-
-@cache
-def _process_stems() -> frozenset[str]:
-    return content_stems(_PROCESS_WORDS)
+    return own if telling_stems(own) or WITHOUT_SPACES.search(own) else ""
 
 
 def _subject(exchanges: Sequence[Exchange]) -> str:
     asked, result = _request_and_result(exchanges)
     if asked and result:
-        return f"{asked} — {result}"
+        return _of_thread(asked, result) or f"{asked} — {result}"
     if asked or result:
         return asked or result
     later = (x.title for x in exchanges if says_something(x.title))
     return next(later, exchanges[0].title if exchanges else "")
 
 
+def _of_thread(asked: str, result: str) -> str:
+    """The result and the thread that it was asked for in: "Long names are unpacked (issue #12)"; ""
+    for a request that tells more than a thread's number."""
+    thread = _THREAD.search(asked)
+    if thread is None or len(telling_stems(asked)) >= _NAMING_STEMS:
+        return ""
+    return result if thread["number"] in result else f"{result.rstrip('.')} ({thread[0]})"
+
+
 def _request_and_result(exchanges: Sequence[Exchange]) -> tuple[str, str]:
-    """The commit or the request that says what a session is about, and what was said of its result
-    where that says too little; "" for what there is not."""
+    """The pull request, the commit or the request that says what a session is about, and what was
+    said of its result where that says too little; "" for what there is not."""
     first = exchanges[0].title if exchanges else ""
     if exchanges and exchanges[0].author:
         return first, ""
-    facts = [fact for exchange in exchanges for fact in exchange.facts]
-    commits = [fact.removeprefix(COMMITTED) for fact in facts if is_commit(fact)]
-    commits = commits or _named_changes(exchanges)
-    if len(commits) <= _MAX_COMMITS and (subject := next(filter(_is_subject, commits), "")):
+    if subject := _change(exchanges):
         return subject, ""
     is_command = COMMAND.match(first) is not None
     request = first if says_something(first) and not is_command else ""
@@ -160,6 +146,18 @@ def _request_and_result(exchanges: Sequence[Exchange]) -> tuple[str, str]:
     if not request and not is_command and (telling_stems(first) or _names_thread(first)):
         request = first
     return request, _result(exchanges)
+
+
+def _change(exchanges: Sequence[Exchange]) -> str:
+    """The title of the session's pull request, or the subject of its commit; "" if it has none, or
+    several of them. A title that was changed is the last; the first commit is that of the work."""
+    facts = [fact for exchange in exchanges for fact in exchange.facts]
+    pulls = [fact.removeprefix(PULL_REQUESTED) for fact in reversed(facts) if is_pull_request(fact)]
+    commits = [fact.removeprefix(COMMITTED) for fact in facts if is_commit(fact)]
+    for changes in (list(dict.fromkeys(pulls)), commits or _named_changes(exchanges)):
+        if len(changes) <= _MAX_CHANGES and (subject := next(filter(_is_subject, changes), "")):
+            return subject
+    return ""
 
 
 def _named_changes(exchanges: Sequence[Exchange]) -> list[str]:
@@ -180,12 +178,12 @@ def _needs_result(request: str) -> bool:
 
 def _names_thread(request: str) -> bool:
     """Whether a request names an issue or a pull request: "Investigate issue #12"."""
-    return _THREAD.search(request) is not None and not _EMPTY.match(request)
+    return _THREAD.search(request) is not None and not EMPTY.match(request)
 
 
 def _is_subject(message: str) -> bool:
     """Whether the subject of a commit says what it is about: "wip" and "fix" do not."""
-    return len(content_stems(message)) >= _MIN_STEMS and not _EMPTY.match(message)
+    return len(content_stems(message)) >= MIN_STEMS and not EMPTY.match(message)
 
 
 def _without_accounts(summary: str) -> Iterator[str]:
@@ -201,15 +199,25 @@ def _result(exchanges: Sequence[Exchange]) -> str:
     told = Counter(
         one for x in exchanges for one in telling_stems(x.title) | telling_stems(x.summary)
     )
-    best, highest = "", 0.0
-    finished = [x for x in exchanges if x.outcome not in _BROKEN_OFF]
-    for exchange in finished or exchanges:
-        for sentence in _without_accounts(exchange.summary):
-            if is_chatter(sentence) or _NO_RESULT.search(sentence) or not says_something(sentence):
-                continue
-            stems = telling_stems(sentence)
-            share = min(1.0, len(stems) / _FULL_SENTENCE_STEMS)
-            worth = share * sum(math.log1p(told[one]) for one in stems) / max(1, len(stems))
-            if worth > highest:
-                best, highest = sentence, worth
+    finished = [x for x in exchanges if x.outcome not in _BROKEN_OFF] or exchanges
+    best = _most_told([x.summary for x in finished], told)
+    if not best:
+        replies = [short_links(x.details.partition(f"\n{RESULT}")[2]) for x in finished]
+        told.update(one for reply in replies for one in telling_stems(reply))
+        best = _most_told(replies, told)
     return truncate(without_bold(short_links(best)), _MAX_RESULT_CHARS)
+
+
+def _most_told(texts: Iterable[str], told: Counter[str]) -> str:
+    """The sentence of these texts whose stems are told most often; "" if none states a result."""
+    best, highest = "", 0.0
+    found = (one for text in texts for one in _without_accounts(short_links(text)))
+    for sentence in found:
+        if is_chatter(sentence) or _NO_RESULT.search(sentence) or not says_something(sentence):
+            continue
+        stems = telling_stems(sentence)
+        share = min(1.0, len(stems) / _FULL_SENTENCE_STEMS)
+        worth = share * sum(math.log1p(told[one]) for one in stems) / max(1, len(stems))
+        if worth > highest:
+            best, highest = sentence, worth
+    return best
