@@ -173,6 +173,11 @@ class KnownStatement(NamedTuple):
 def tellable(reader: Reader, bank: str) -> list[Memory]:
     """The statements of all kinds that can be understood alone, the latest first."""
     found = reader.memories.retained(bank, limit=_LIMITS.read, only_open=True)
+    return tellable_of(reader, bank, found)
+
+
+def tellable_of(reader: Reader, bank: str, found: Iterable[Memory]) -> list[Memory]:
+    """Those of some statements that can be understood alone, in their order."""
     recaps = {one.memory.id for one in reader.memories.recaps(bank, _LIMITS.read)}
     return [
         one
