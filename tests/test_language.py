@@ -294,3 +294,11 @@ def test_no_sentence_ends_within_code() -> None:
 @pytest.mark.parametrize("label", ["", "open: ", "Still open: ", "still open: "])
 def test_a_task_is_listed_without_the_label_that_it_begins_with(label: str) -> None:
     assert without_open_label(f"{label}the phone number, open: no") == "the phone number, open: no"
+
+
+def test_a_cut_text_does_not_end_with_a_word_of_the_next_paragraph() -> None:
+    text = (
+        "The cause is the offset of the day of planning.\n\nhe asked for a test first, then a fix."
+    )
+    assert cut(text, 54) == "The cause is the offset of the day of planning…"
+    assert cut(text, 80).endswith("\n\nhe asked for a test first…")

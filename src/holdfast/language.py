@@ -217,6 +217,8 @@ def headings(text: str) -> list[str]:
 # A cut text ends at a word only if at least this share of it is kept; a very long last word is cut
 # instead.
 _MIN_KEPT_SHARE = 0.6
+# A shorter last line of a cut text is a word or two of what comes next, and is left out.
+_MIN_LAST_LINE = 20
 _BEFORE_ELLIPSIS = " ,;:-–—.…(\n\t\r"
 
 
@@ -235,6 +237,9 @@ def cut(text: str, limit: int) -> str:
     space = max(head.rfind(" "), head.rfind("\n"))
     if space > limit * _MIN_KEPT_SHARE:
         head = head[:space]
+    last = head.rfind("\n")
+    if last > limit * _MIN_KEPT_SHARE and len(head) - last <= _MIN_LAST_LINE:
+        head = head[:last]
     return head.rstrip(_BEFORE_ELLIPSIS) + "…"
 
 
