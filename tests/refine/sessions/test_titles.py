@@ -183,6 +183,34 @@ def test_a_later_request_titles_a_session_only_where_there_is_no_result() -> Non
     assert session_title(session(), without) == "Use table tests for archives"
 
 
+def test_the_branch_that_was_made_says_what_a_vague_request_is_about() -> None:
+    result = "All archives are read in one go from now on."
+    told = replace(exchange("Investigate issue #12", result), branch="main")
+    made = replace(exchange("Make a PR", result), branch="fix/keep-long-tar-names-0a1b2c3")
+    begun = replace(session(), branch="main")
+    assert session_subject(begun, [told, made]) == "Keep long tar names (issue #12)"
+    asked = replace(told, title="Why are names cut?")
+    assert session_subject(begun, [asked, made]) == "Why are names cut? — Keep long tar names"
+    clear = replace(told, title="Unpack tar archives with long names again")
+    assert session_subject(begun, [clear, made]) == clear.title
+
+
+@pytest.mark.parametrize("branches", [["main"], ["fix/tar"], ["a/b-c-d", "a/e-f-g", "a/h-i-j"]])
+def test_a_branch_that_says_nothing_titles_no_session(branches: list[str]) -> None:
+    result = "Archives with long names are unpacked again."
+    told = [replace(exchange("Investigate issue #12", result), branch=one) for one in branches]
+    titled = session_subject(replace(session(), branch="main"), told)
+    assert titled == f"{result[:-1]} (issue #12)"
+
+
+def test_an_exchange_is_on_the_branch_that_it_made() -> None:
+    call = ToolCall("Bash", action="git switch -c fix/long-tar-names", ok=True)
+    asked = Turn("bank", "t0", "s", 0, "", Role.USER, Trust.USER, "Fix the names", branch="main")
+    ran = Turn("bank", "t1", "s", 1, "", Role.TOOL, Trust.TOOL, "", tool=call)
+    assert build_exchange([asked, ran]).branch == "fix/long-tar-names"
+    assert build_exchange([asked]).branch == "main"
+
+
 def test_a_result_that_names_the_thread_names_it_once() -> None:
     told = exchange("Thoughts on discussion #74", "Long names of #74 are unpacked from archives.")
     assert session_subject(session(), [told]) == "Long names of #74 are unpacked from archives."

@@ -29,6 +29,7 @@ from holdfast.refine.core.shell_changes import changed_files
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
 from holdfast.refine.sessions.headlines import LIMITS as HEADLINE_LIMITS
 from holdfast.refine.sessions.headlines import headline
+from holdfast.refine.sessions.made_branches import made_branch
 from holdfast.regex import regex
 
 
@@ -173,8 +174,14 @@ def build_exchange(turns: Sequence[Turn], root: str = "") -> Exchange:
         keywords=extract_keywords(request, reply, [*modified, *read]),
         files_read=tuple(path for path in read if path not in modified)[: LIMITS.files],
         files_modified=modified[: LIMITS.files],
-        branch=next((turn.branch for turn in turns if turn.branch), ""),
+        branch=_branch(turns),
     )
+
+
+def _branch(turns: Sequence[Turn]) -> str:
+    """The branch that was made for the work, or else the one it began on."""
+    made = [name for turn in turns if (name := made_branch(turn))]
+    return made[-1] if made else next((turn.branch for turn in turns if turn.branch), "")
 
 
 def _final_reply(replies: Sequence[Turn]) -> str:

@@ -1,7 +1,7 @@
 """What a session was about: its own title where the transcript has one, else how a model titled its
 beginning, else the pull request or commit it made, else its first request. Where that says little,
-what the agent said of the result stands behind it, or in its place: later requests are about
-details."""
+the name of the branch that was made for it, or what the agent said of the result, stands behind it
+or in its place: later requests are about details."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from holdfast.language import (
+    capitalize,
     collapse_spaces,
     content_stems,
     is_chatter,
@@ -36,6 +37,8 @@ _ENOUGH_STEMS = 4
 _NAMING_STEMS = 2
 # More commits or pull requests than this are about more than one matter.
 _MAX_CHANGES = 2
+# Words that make the name of a branch a title.
+_BRANCH_WORDS = 3
 # A result gets longer than a title should be.
 _MAX_RESULT_CHARS = 120
 # Of a sentence with fewer stems than this the chance that they recur is high.
@@ -72,6 +75,9 @@ _NAMED_CHANGE = regex(
     r"(?<![\w/-])(?:feat|fix|refactor|perf|docs|build|ci)(?:\([\w ,./-]+\))?!?: "
     r"(?P<subject>[^\s`\[(][^`;\]\n\"]{8,90}?)(?=[.…]?(?:$|[`;\]\n\"]))"
 )
+# What agents put behind the name of a branch to make it unique.
+_BRANCH_SUFFIX = regex(r" [0-9a-f]{6,}$")
+_BRANCH_JOINTS = regex(r"[-_/]+")
 _BROKEN_OFF = frozenset((Outcome.INTERRUPTED, Outcome.OPEN))
 _THREAD = regex(
     r"(?:\b(?:issue|discussion|PR|pull request|merge request) )?"
@@ -88,19 +94,21 @@ COMMAND = regex(
 def session_subject(session: Session, exchanges: Sequence[Exchange]) -> str:
     """What a session was about, in a few words; "" if it has none."""
     return (
-        _own_title(session) or without_bold(_subject(exchanges)) or collapse_spaces(session.title)
+        _own_title(session)
+        or without_bold(_subject(session, exchanges))
+        or collapse_spaces(session.title)
     )
 
 
 def asked_subject(session: Session, exchanges: Sequence[Exchange]) -> str:
     """The title of a session in the transcript, its commit or its request; "" if it has none. What
     the agent said of a result is one of many, and no subject of the others."""
-    return _own_title(session) or without_bold(_request_and_result(exchanges)[0])
+    return _own_title(session) or without_bold(_request_and_result(session, exchanges)[0])
 
 
 def session_title(session: Session, exchanges: Sequence[Exchange]) -> str:
     """The title of a session: its own and what it was about."""
-    own, about = _own_title(session), _subject(exchanges)
+    own, about = _own_title(session), _subject(session, exchanges)
     if own and about and own.lower() not in about.lower():
         return f"{own} — {about}"
     return about or collapse_spaces(session.title)
@@ -112,8 +120,8 @@ def _own_title(session: Session) -> str:
     return own if telling_stems(own) or WITHOUT_SPACES.search(own) else ""
 
 
-def _subject(exchanges: Sequence[Exchange]) -> str:
-    asked, result = _request_and_result(exchanges)
+def _subject(session: Session, exchanges: Sequence[Exchange]) -> str:
+    asked, result = _request_and_result(session, exchanges)
     if asked and result:
         return _of_thread(asked, result) or f"{asked} — {result}"
     if asked or result:
@@ -131,7 +139,7 @@ def _of_thread(asked: str, result: str) -> str:
     return result if thread["number"] in result else f"{result.rstrip('.')} ({thread[0]})"
 
 
-def _request_and_result(exchanges: Sequence[Exchange]) -> tuple[str, str]:
+def _request_and_result(session: Session, exchanges: Sequence[Exchange]) -> tuple[str, str]:
     """The pull request, the commit or the request that says what a session is about, and what was
     said of its result where that says too little; "" for what there is not."""
     first = exchanges[0].title if exchanges else ""
@@ -145,7 +153,20 @@ def _request_and_result(exchanges: Sequence[Exchange]) -> tuple[str, str]:
         return request, ""
     if not request and not is_command and (telling_stems(first) or _names_thread(first)):
         request = first
-    return request, _result(exchanges)
+    return request, _named_by_branch(session, exchanges) or _result(exchanges)
+
+
+def _named_by_branch(session: Session, exchanges: Sequence[Exchange]) -> str:
+    """What the branch that was made in a session is named after: "fix/lost-long-names" is "Lost
+    long names"; "" if there is none, or several."""
+    made = {x.branch: None for x in exchanges if x.branch not in ("", session.branch)}
+    if not 0 < len(made) <= _MAX_CHANGES:
+        return ""
+    name = next(iter(made)).partition("/")
+    words = _BRANCH_SUFFIX.sub("", _BRANCH_JOINTS.sub(" ", name[2] or name[0]).strip())
+    if len(words.split()) < _BRANCH_WORDS or len(telling_stems(words)) < _NAMING_STEMS:
+        return ""
+    return capitalize(words)
 
 
 def _change(exchanges: Sequence[Exchange]) -> str:
