@@ -84,6 +84,17 @@ def test_the_report_that_a_plan_was_done_stands_for_the_plan(place: Place) -> No
     assert found.score == 1.0
 
 
+@pytest.mark.parametrize("kind", [Kind.OUTCOME, Kind.FACT])
+def test_a_report_that_takes_back_a_part_stands_for_the_one_before_it(kind: Kind) -> None:
+    done = "The importer of the ledger loads each batch of the office once, retries after a timeout"
+    done += " and writes a column for the tenant"
+    later = "Reverted: the importer of the ledger loads each batch of the office after a timeout"
+    given = [scored(text, n, 1.0 - n)._replace(kind=kind) for n, text in enumerate((done, later))]
+    (found,) = join(given, [said(done, 0), said(later, 1)], -100.0)
+    stands = 1 if kind is Kind.OUTCOME else 0
+    assert found.candidate.utterance == stands and found.further == (1 - stands,)
+
+
 def test_a_path_that_both_name_is_one_word() -> None:
     path = "src/harbour/office/ledger/importer/batches/loader.py"
     texts = (f"The retry of `{path}` was removed", f"Tests of `{path}` need a database")

@@ -14,6 +14,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from holdfast.model.knowledge import Kind
+from holdfast.refine.core.statement_similarity import has_amending_phrase
 from holdfast.refine.distil.features import Numbers, content_words
 from holdfast.refine.distil.kinds import is_order
 from holdfast.refine.distil.matters import NEGATION, values_of
@@ -66,9 +68,9 @@ def join(
 ) -> list[Scored]:
     """The statements without those that another one stands for, which has their messages as further
     sources. Those below the threshold stay as they are. `vectors`: one of each statement."""
-    texts = [_plain(one.candidate.statement.text) for one in scored]
+    texts = [with_names_as_words(one.candidate.statement.text) for one in scored]
     words = [content_words(text) for text in texts]
-    weights = _weights(words)
+    weights = word_weights(words)
     kept: list[_Matter] = []
     apart: list[Scored] = []
     joined: set[tuple[int, int]] = set()
@@ -104,14 +106,15 @@ def _is_planned(one: Scored, utterances: Sequence[Utterance]) -> bool:
 
 def _joined(one: _Matter, other: _Matter, weights: Mapping[str, float]) -> _Matter | None:
     """The one of two statements that stands for both; None if they do not say the same. The later
-    one tells how matters stand, unless the earlier says more and is no plan of what was done."""
+    one tells how matters stand, unless the earlier says more and is no plan of what was done, and
+    the later takes nothing of it back."""
     if not _are_alike(one, other, weights):
         return None
     earlier, later = sorted((one, other), key=lambda matter: matter.scored.candidate.utterance)
     told, tells = _share(earlier, later, weights), _share(later, earlier, weights)
-    is_done = earlier.is_planned and not later.is_planned
+    is_over = (earlier.is_planned and not later.is_planned) or _takes_back(later, earlier)
     has_more = tells - told >= LIMITS.more
-    if is_done or (told >= LIMITS.covered and not has_more and earlier.values <= later.values):
+    if is_over or (told >= LIMITS.covered and not has_more and earlier.values <= later.values):
         stands, joined = later, earlier
     elif tells >= LIMITS.covered and later.values <= earlier.values:
         stands, joined = earlier, later
@@ -120,6 +123,13 @@ def _joined(one: _Matter, other: _Matter, weights: Mapping[str, float]) -> _Matt
     if stands is other and not all(_are_alike(other, old, weights) for old in one.others):
         return None
     return _standing(stands, joined, one)
+
+
+def _takes_back(later: _Matter, earlier: _Matter) -> bool:
+    """Whether a later report says that something is no longer so."""
+    texts = [matter.scored.candidate.statement.text for matter in (later, earlier)]
+    is_report = later.scored.kind is earlier.scored.kind is Kind.OUTCOME
+    return is_report and has_amending_phrase(texts[0]) and not has_amending_phrase(texts[1])
 
 
 def _are_alike(one: _Matter, other: _Matter, weights: Mapping[str, float]) -> bool:
@@ -150,13 +160,13 @@ def _share(one: _Matter, other: _Matter, weights: Mapping[str, float]) -> float:
     return shared / sum(weights[word] for word in one.words)
 
 
-def _weights(statements: Sequence[frozenset[str]]) -> dict[str, float]:
+def word_weights(statements: Sequence[frozenset[str]]) -> dict[str, float]:
     """How much each word tells: the less, the more statements have it."""
     counts = Counter(word for words in statements for word in words)
     return {word: math.log1p(len(statements) / count) for word, count in counts.items()}
 
 
-def _plain(text: str) -> str:
+def with_names_as_words(text: str) -> str:
     """A text in which a path, an address or a name of code is one word."""
     text = _IN_NAME.sub("", _TARGET.sub("]", text))
     return _PATH.sub(lambda found: f" {_last_part(found[0])} ", text)
