@@ -9,8 +9,15 @@ import pytest
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.status.home_view import OTHER_BANKS, activity, gather_home
-from holdfast.app.views.example_questions import QuestionCache, example_questions
+from holdfast.app.views.example_questions import (
+    QuestionCache,
+    all_examples,
+    example_questions,
+)
 from holdfast.app.views.last_visit import note_visit
+from holdfast.app.views.questions_to_try import questions_to_try
+from holdfast.brief.known_statements import own_words
+from holdfast.language import content_stems
 from holdfast.settings import Settings, load_settings
 from tests.support.empty_memory import with_empty_memory
 from tests.support.http.server import make_home
@@ -35,6 +42,21 @@ def test_every_example_question_is_answered_from_this_memory(memory: Holdfast) -
     for question in questions:
         answer = memory.ask(question, "all", local=True)
         assert not answer.abstained and answer.citations, question
+
+
+def test_a_question_to_try_about_a_name_is_answered_by_a_statement_it_is_made_of(
+    memory: Holdfast,
+) -> None:
+    made_of = {one.question: one.answers for one in all_examples(memory.reader, NOW)}
+    bank = memory.reader.sessions.latest(None, 1)[0].bank
+    offered = questions_to_try(memory, bank, NOW, 9)
+    about_statements = [question for question in offered if made_of.get(question)]
+    assert about_statements
+    for question in about_statements:
+        answer = memory.ask(question, bank, quickly=True, local=True).answer
+        first = content_stems(answer.partition("\n")[0])
+        stated = [content_stems(own_words(text)) for text in made_of[question]]
+        assert any(len(one & first) >= 0.6 * len(one) for one in stated), question
 
 
 def test_an_example_question_is_gone_with_the_statement_it_was_made_of(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from holdfast.language import words
 from holdfast.model.graph import EntityKind
@@ -20,6 +21,8 @@ _NAMES = 30
 _BANKS = 3
 # A name that a bank mentions once may have nothing said about it.
 _MIN_MENTIONS = 2
+# Names that one form asks for: of many memories the first have no good answer.
+_NAMES_OF_A_FORM = 4
 # Sets of banks whose questions are kept.
 _MAX_CACHED = 200
 # Shorter ones are about "it", longer ones are not read at a glance.
@@ -45,10 +48,34 @@ _NAMED = (
 _ASKABLE = regex(r"[^\W\d_](?:[^\W\d]|[.-])*[^\W\d_](?: [^\W\d_]{3,})?")
 
 
+class ExampleQuestion(NamedTuple):
+    """A question, its form, and what the statements say that it is made of: one of them is a good
+    answer. There are none for a time."""
+
+    question: str
+    form: str
+    answers: tuple[str, ...] = ()
+
+
 def example_questions(reader: Reader, now: str, most: int = MAX_QUESTIONS) -> list[str]:
     """Some questions, no two of the same form, the last one for a time; none for an empty memory.
     Statements of the banks with the latest sessions come first."""
-    time = _about_time(reader, now)
+    time = [one.question for one in _about_time(reader, now)]
+    found: dict[str, str] = {}
+    for one in _about_statements(reader):
+        if len(found) >= most - len(time):
+            break
+        found.setdefault(one.form, one.question)
+    return [*found.values(), *time]
+
+
+def all_examples(reader: Reader, now: str) -> Iterator[ExampleQuestion]:
+    """All questions, several of the same form, the last one for a time."""
+    yield from _about_statements(reader)
+    yield from _about_time(reader, now)
+
+
+def _about_statements(reader: Reader) -> Iterator[ExampleQuestion]:
     banks = list(dict.fromkeys(s.bank for s in reader.sessions.latest(None, 200)))[:_BANKS]
     said = {
         (bank, kind): reader.memories.retained(bank, "", _STATEMENTS, kind.value)
@@ -56,15 +83,11 @@ def example_questions(reader: Reader, now: str, most: int = MAX_QUESTIONS) -> li
         for bank in banks
     }
     every = [memory for memories in said.values() for memory in memories]
-    found: list[str] = []
-    for question in (*_stated(every), *_named(reader, banks, lambda b, k: said[b, k])):
-        if len(found) >= most - len(time):
-            break
-        found.append(question)
-    return found + time
+    yield from _stated(every)
+    yield from _named(reader, banks, lambda b, k: said[b, k])
 
 
-def _stated(said: Sequence[Memory]) -> Iterator[str]:
+def _stated(said: Sequence[Memory]) -> Iterator[ExampleQuestion]:
     """Of each form the question that the latest such statement answers."""
     latest = sorted(said, key=lambda memory: memory.when, reverse=True)
     for pattern, form in _STATED:
@@ -72,29 +95,30 @@ def _stated(said: Sequence[Memory]) -> Iterator[str]:
             match = pattern.search(memory.what)
             topic = match.group(1).strip() if match else ""
             if _MIN_TOPIC <= len(topic) <= _MAX_TOPIC:
-                yield form.format(topic)
+                yield ExampleQuestion(form.format(topic), form, (memory.what,))
                 break
 
 
 def _named(
     reader: Reader, banks: Sequence[str], said: Callable[[str, Kind], Sequence[Memory]]
-) -> Iterator[str]:
-    """Of each form a question about a name that is mentioned often and has such a statement."""
+) -> Iterator[ExampleQuestion]:
+    """Questions about names that are mentioned often and have such a statement, each name once."""
     names = {bank: _names(reader, bank) for bank in banks}
     used: set[str] = set()
     for kind, form in _NAMED:
+        asked = 0
         for bank in banks:
-            texts = [f" {' '.join(words(memory.what))} " for memory in said(bank, kind)]
-            name = next((n for n in names[bank] if n not in used and _is_in(n, texts)), "")
-            if name:
-                used.add(name)
-                yield form.format(name)
-                break
+            statements = said(bank, kind)
+            for name in names[bank]:
+                answers = tuple(m.what for m in statements if _names_it(m.what, name))
+                if answers and name not in used and asked < _NAMES_OF_A_FORM:
+                    used.add(name)
+                    asked += 1
+                    yield ExampleQuestion(form.format(name), form, answers)
 
 
-def _is_in(name: str, texts: Sequence[str]) -> bool:
-    key = f" {' '.join(words(name))} "
-    return any(key in text for text in texts)
+def _names_it(text: str, name: str) -> bool:
+    return f" {' '.join(words(name))} " in f" {' '.join(words(text))} "
 
 
 def _names(reader: Reader, bank: str) -> list[str]:
@@ -108,18 +132,20 @@ def _names(reader: Reader, bank: str) -> list[str]:
     ]
 
 
-def _about_time(reader: Reader, now: str) -> list[str]:
+def _about_time(reader: Reader, now: str) -> list[ExampleQuestion]:
     """A question for the time of the latest session."""
     last = reader.sessions.last_end()
-    if not last:
-        return []
+    return [ExampleQuestion(_time_question(last, now), "time")] if last else []
+
+
+def _time_question(last: str, now: str) -> str:
     ended, today = datetime.fromisoformat(last), datetime.fromisoformat(now)
     days = (today.date() - ended.date()).days
     if days <= today.weekday():
-        return ["What was done this week?"]
+        return "What was done this week?"
     if days <= today.weekday() + 7:
-        return ["What was done last week?"]
-    return [f"What was done in {ended:%B %Y}?"]
+        return "What was done last week?"
+    return f"What was done in {ended:%B %Y}?"
 
 
 class QuestionCache:

@@ -156,7 +156,7 @@ def print_first_brief(screen: Screen, memory: Holdfast) -> Brief | None:
     if brief.text:
         screen.title(f"Your next session {here} starts with this brief:", "bold")
         for line in brief.text.splitlines():
-            screen.line(f"  {line}" if line else "", "dim")
+            screen.item(screen.paint(line, "dim"), "  ")
         tokens = number(len(brief.text) // 4, "token")
         screen.line(f"  ({number(brief.notes, 'note')}, about {tokens})")
     questions = questions_to_try(memory, bank, utc_now())
