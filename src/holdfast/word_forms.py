@@ -166,8 +166,6 @@ def starts_word(start: str, word: str) -> bool:
 
 def without_elision(word: str) -> str:
     """A word without the article or pronoun that is written together with it: `l'accès`."""
-    if word.isalpha():
-        return word
     return word.replace("’", "'").rpartition("'")[2]
 
 

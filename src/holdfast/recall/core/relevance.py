@@ -256,7 +256,8 @@ def _other_forms(
     if sought.starts:
         beginnings = tuple(start for start, _ in sought.starts)
         for word in said:
-            folded = fold_marks(without_elision(word))
+            is_plain = word.isascii() and word.isalpha()
+            folded = word if is_plain else fold_marks(without_elision(word))
             if folded.startswith(beginnings):
                 roots = [key for start, key in sought.starts if starts_word(start, folded)]
                 if roots:
