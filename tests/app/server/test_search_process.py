@@ -6,6 +6,7 @@ import os
 import signal
 import sqlite3
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import psutil
 import pytest
 
 from holdfast.app.memory import Holdfast
-from holdfast.app.server.search_process import SearchProcess
+from holdfast.app.server.search_process import SearchProcess, SearchProcesses
 from holdfast.errors import BusyError, NewerSchemaError, NotFoundError
 from holdfast.model.query import RecallResult
 from holdfast.principal import Level, Principal
@@ -144,3 +145,52 @@ def test_once_it_was_ended_it_starts_no_other(process: SearchProcess) -> None:
     with pytest.raises(BusyError):
         process.recall(None, None, "lighthouse", WORDS)
     assert not searchers()
+
+
+def test_threads_that_take_turns_share_one_process(settings: Settings) -> None:
+    processes = SearchProcesses(settings, timeout_s=60, count=2)
+    try:
+        for _ in range(3):
+            with ThreadPoolExecutor(1) as thread:
+                asked = thread.submit(processes.recall, None, None, "lighthouse", WORDS)
+                assert texts(asked.result()) == {OURS, THEIRS}
+        assert processes.running == len(searchers()) == 1
+    finally:
+        processes.end()
+    assert processes.running == 0 and not searchers()
+
+
+def test_more_threads_than_processes_are_all_answered(settings: Settings) -> None:
+    processes = SearchProcesses(settings, timeout_s=60, count=2)
+    try:
+        with ThreadPoolExecutor(6) as threads:
+            queries = [f"lighthouse {number}" for number in range(12)]
+            asked = [threads.submit(processes.recall, None, None, q, WORDS) for q in queries]
+            found = [one.result() for one in asked]
+        assert [one.query for one in found] == queries
+        assert processes.running == 2
+    finally:
+        processes.end()
+
+
+@pytest.mark.model
+def test_texts_are_compared_in_the_process_that_recalled(settings: Settings) -> None:
+    with Holdfast(settings, create=False) as memory:
+        memory.ingestion.embed()
+    processes = SearchProcesses(settings, timeout_s=60, count=2)
+    try:
+        processes.recall(None, None, "lighthouse", RecallPlan())
+        with ThreadPoolExecutor(1) as other, processes.borrowed() as taken:
+            # The other process, which has loaded no model, answers another thread meanwhile.
+            other.submit(processes.recall, None, None, "lamp", WORDS).result()
+            assert taken.is_running and processes.running == 2
+        near, far = processes.cosines("the lamp of the lighthouse", [OURS, THEIRS])
+        assert near > far
+    finally:
+        processes.end()
+
+
+def test_a_recall_waits_for_a_process_as_long_as_one_may_take(settings: Settings) -> None:
+    processes = SearchProcesses(settings, timeout_s=0, count=1)
+    with processes.borrowed(), pytest.raises(BusyError):
+        processes.recall(None, None, "lighthouse", WORDS)

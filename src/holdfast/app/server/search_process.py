@@ -2,9 +2,9 @@
 
 Python runs one thread at a time, so a server that recalls in its own threads uses one core, however
 many clients it has. A `SearchProcess` sends a recall to a process of its own and waits for what it
-finds; a server has one for each core. Everything else (keys, limits, sessions, events, metrics,
-writes) stays in the server, so there is one of each. Vectors are mapped from the files of the home,
-so all processes share them.
+finds; a server has one for each core (`SearchProcesses`). Everything else (keys, limits, sessions,
+events, metrics, writes) stays in the server, so there is one of each. Vectors are mapped from the
+files of the home, so all processes share them.
 
 A process reads calls from a socket and ends when the server's end of it is closed, in whichever
 way the server ended. It only reads: to kill it loses nothing.
@@ -17,7 +17,8 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from multiprocessing.connection import Connection
 
 from holdfast import errors
@@ -155,6 +156,63 @@ class SearchProcess:
         process.kill()
         process.wait()
         connection.close()
+
+
+class SearchProcesses:
+    """So many search processes, for more threads than that: a thread has one only while it
+    recalls, so that it is not idle while the thread turns what it found into an answer."""
+
+    def __init__(self, settings: Settings, timeout_s: float, count: int, threads: int = 1) -> None:
+        """`timeout_s` is the longest that a recall may take, or wait for a process; each multiplies
+        with so many threads, and starts when a recall finds all others busy."""
+        self._timeout_s = timeout_s
+        self._all = [SearchProcess(settings, timeout_s, threads) for _ in range(count)]
+        # The one that was used last is the last: it runs already.
+        self._idle = list(self._all)
+        self._changed = threading.Condition()
+        self._last = threading.local()
+
+    @property
+    def running(self) -> int:
+        """How many there are by now."""
+        return sum(one.is_running for one in self._all)
+
+    def recall(
+        self, principal: Principal | None, bank: str | None, query: str, plan: RecallPlan
+    ) -> RecallResult:
+        """As `SearchProcess.recall`, in the first process that is idle."""
+        with self.borrowed() as process:
+            self._last.process = process
+            return process.recall(principal, bank, query, plan)
+
+    def cosines(self, query: str, texts: Sequence[str]) -> list[float]:
+        """As `SearchProcess.cosines`, in the process in which this thread last recalled: it has
+        loaded the model for that."""
+        with self.borrowed(getattr(self._last, "process", None)) as process:
+            return process.cosines(query, texts)
+
+    def end(self) -> None:
+        """End all, whatever they do, and start no other."""
+        for process in self._all:
+            process.end()
+
+    @contextmanager
+    def borrowed(self, wanted: SearchProcess | None = None) -> Generator[SearchProcess]:
+        """An idle process, or the wanted one as soon as it is idle; nobody else has it."""
+        with self._changed:
+            there = self._changed.wait_for(
+                lambda: self._idle and (wanted is None or wanted in self._idle), self._timeout_s
+            )
+            if not there:
+                raise BusyError("All searches take too long.", "Ask again.")
+            process = wanted or self._idle[-1]
+            self._idle.remove(process)
+        try:
+            yield process
+        finally:
+            with self._changed:
+                self._idle.append(process)
+                self._changed.notify_all()
 
 
 def _result(found: RecallResult | list[float] | RecallFailure) -> RecallResult | list[float]:

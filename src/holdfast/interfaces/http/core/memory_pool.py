@@ -2,8 +2,8 @@
 
 A database connection belongs to one thread. So reads go to a few threads, each with a memory of its
 own; tasks that change anything go to a single thread; tasks that can take minutes go to another, so
-that no request waits behind them. Tasks that search go to as many threads as the server has
-workers, each with a process that recalls for it (`app/server/search_process`); where it has only
+that no request waits behind them. Tasks that search go to twice as many threads as the server has
+workers, which are processes that recall for them (`app/server/search_process`); where it has only
 one worker, they go to the thread of those that change something, and recall in this process. Every
 task runs in the name of the principal of its request.
 """
@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 
 from holdfast.app.core.backends import database_identity
 from holdfast.app.memory import Holdfast
-from holdfast.app.server.search_process import SearchProcess, count_cores
+from holdfast.app.server.search_process import SearchProcesses, count_cores
 from holdfast.app.views.review_queue import count_waiting
 from holdfast.errors import BusyError, HoldfastError, InputError, StoreError
 from holdfast.interfaces.http.core.request_principal import owner, principal
@@ -32,6 +32,8 @@ from holdfast.settings import NO_MODEL, Settings
 
 # Each has a connection and its caches. Reads are short, so a few threads keep up with many clients.
 READER_THREADS = 4
+# While one thread makes an answer of what a process found, the process recalls for another.
+_THREADS_PER_PROCESS = 2
 # Tasks that are submitted and not done. Beyond this clients would wait longer than they do, so
 # further tasks are refused with 503. `[serve] waiting` in the settings overrides it.
 MAX_WAITING = 200
@@ -65,7 +67,7 @@ class MemoryPool:
         self._reader_threads = ThreadPoolExecutor(readers, "reader")
         self._engine_thread = ThreadPoolExecutor(1, "engine")
         self._long_thread = ThreadPoolExecutor(1, "long")
-        self._search_processes: set[SearchProcess] = set()
+        self._search_processes: SearchProcesses | None = None
         self._search_threads = self._engine_thread
         # With the number of their threads.
         self._executors = [
@@ -74,10 +76,12 @@ class MemoryPool:
             (self._long_thread, 1),
         ]
         if workers > 1:
-            self._search_threads = ThreadPoolExecutor(
-                workers, "search", self._prepare_search, (max(1, count_cores() // workers),)
+            self._search_processes = SearchProcesses(
+                settings, settings.serve.request_s, workers, max(1, count_cores() // workers)
             )
-            self._executors.append((self._search_threads, workers))
+            threads = _THREADS_PER_PROCESS * workers
+            self._search_threads = ThreadPoolExecutor(threads, "search", self._prepare_search)
+            self._executors.append((self._search_threads, threads))
         self._thread_local = threading.local()
         self._open: set[Holdfast] = set()
         self._submitted: set[Future[Any]] = set()
@@ -151,14 +155,14 @@ class MemoryPool:
     @property
     def search_processes(self) -> int:
         """How many processes recall for this server."""
-        return sum(one.is_running for one in self._search_processes)
+        return self._search_processes.running if self._search_processes is not None else 0
 
     def interrupt_queries(self) -> None:
         """Interrupt the running database queries, and end the processes that recall."""
         for memory in list(self._open):
             memory.store.interrupt()
-        for process in list(self._search_processes):
-            process.end()
+        if self._search_processes is not None:
+            self._search_processes.end()
 
     def stop_accepting(self) -> None:
         """Start no more tasks; those that wait fail."""
@@ -180,6 +184,8 @@ class MemoryPool:
             threads.shutdown(wait=True)
             for closed in closing:
                 closed.result()
+        if self._search_processes is not None:
+            self._search_processes.end()
 
     async def _submit(
         self, threads: ThreadPoolExecutor, queue: str, task: Task[T], who: Principal
@@ -239,24 +245,18 @@ class MemoryPool:
         if known is None or known[0] != seen:
             self._close_own_memory()
             memory = Holdfast(self._settings, create=False)
-            process: SearchProcess | None = getattr(self._thread_local, "process", None)
-            memory.search.elsewhere = process
+            memory.search.elsewhere = getattr(self._thread_local, "processes", None)
             self._open.add(memory)
             self._thread_local.memory = known = (seen, memory)
         return known[1]
 
-    def _prepare_search(self, threads: int) -> None:
-        """Give this thread a process that recalls for it."""
-        process = SearchProcess(self._settings, self._settings.serve.request_s, threads)
-        self._thread_local.process = process
-        self._search_processes.add(process)
+    def _prepare_search(self) -> None:
+        """Let other processes recall for this thread."""
+        self._thread_local.processes = self._search_processes
 
     def _close_memory(self, together: threading.Barrier) -> None:
         together.wait()
         self._close_own_memory()
-        process: SearchProcess | None = self._thread_local.__dict__.pop("process", None)
-        if process is not None:
-            process.end()
 
     def _close_own_memory(self) -> None:
         """Close the memory of this thread, if it has one."""
