@@ -3,6 +3,9 @@
 The sentence before it where it points back, the one after it that says what it announces, the item
 above it that a "Fix:" belongs to, the other items of a short list, and what an option is that it
 names by its letter. What a statement says itself stays as it was written.
+
+To a cause belongs what ended it, told later in the session: a fault that was fixed is not there any
+more, and how it was fixed is what a reader looks for.
 """
 
 from __future__ import annotations
@@ -11,13 +14,16 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from holdfast.language import collapse_spaces, cut, is_chatter, plain
+from holdfast.language import code_names, collapse_spaces, cut, is_chatter, plain
 from holdfast.refine.core.source_code import is_code
 from holdfast.refine.core.word_classes import is_generic
-from holdfast.refine.distil.features import content_words
+from holdfast.refine.distil.features import Candidate, content_words
+from holdfast.refine.distil.kinds import claims_done, explains
 from holdfast.refine.distil.lasting import is_check
-from holdfast.refine.distil.standalone import POINTS_BACK
+from holdfast.refine.distil.standalone import POINTS_BACK, standalone
 from holdfast.refine.distil.statements import Block, Statement, split_blocks
+from holdfast.refine.distil.utterances import Place, Utterance
+from holdfast.refine.facts import hypotheses
 from holdfast.regex import regex
 
 
@@ -220,3 +226,82 @@ def _with_option(said: str, texts: Iterable[str]) -> str:
                     )
                     return f"{said[: named.end()]} ({option.rstrip('.')}){said[named.end() :]}"
     return said
+
+
+class CureLimits(NamedTuple):
+    """When a change ended a cause, and how much is told of it. A wrong cure does harm, so both have
+    a name of code in common."""
+
+    # Words that both must have besides.
+    shared_words: int = 2
+    # Messages after that of the cause.
+    messages: int = 40
+    max_chars: int = 170
+
+
+_CURE_LIMITS = CureLimits()
+
+_TELLS_WORK = frozenset((Place.REPLY, Place.CLOSING, Place.COMMIT, Place.FIX))
+_CAUSE = regex(
+    r"\b(?:root cause|(?:bug|issue|problem|culprit)(?: \d+)?(?::| is\b| was\b))", re.IGNORECASE
+)
+_CHANGED = regex(
+    r"^\W*(?:i(?:['’]ve| have)? )?(?:now )?(?:added|replaced|changed|removed|moved|switched|"
+    r"renamed|extracted|rewrote|wrapped|set|raised|lowered|increased|reduced|split|converted|disabled|"
+    r"enabled|fixed|guarded|made|scoped|reset|restored|skipped|stopped)\b",
+    re.IGNORECASE,
+)
+_NO_CURE = regex(
+    r"\b(?:tests?|coverage|would|could|should|might|prs?|pull request|artifacts?)\b", re.IGNORECASE
+)
+
+
+class Cure(NamedTuple):
+    """What ended a cause, and the number of the utterance that says so."""
+
+    text: str
+    utterance: int
+
+
+def find_cure(
+    cause: Candidate, said: Iterable[Candidate], utterances: Sequence[Utterance]
+) -> Cure | None:
+    """What ended the cause that a statement names, of all that was `said` in its session; None for
+    a statement that names none, or that says so itself."""
+    number, statement = cause
+    if utterances[number].is_person or not _names_cause(statement):
+        return None
+    words, names = content_words(statement.text), frozenset(code_names(statement.text))
+    best, most = None, 0
+    for other in said:
+        if not _is_after(other, cause) or not _tells_change(other, utterances):
+            continue
+        same_names = names & frozenset(code_names(other.statement.text))
+        shared = len(words & content_words(other.statement.text))
+        if same_names and shared >= _CURE_LIMITS.shared_words and shared + len(same_names) > most:
+            best, most = other, shared + len(same_names)
+    if best is None:
+        return None
+    told = standalone(best.statement._replace(lead=""))
+    return Cure(cut(told, _CURE_LIMITS.max_chars), best.utterance)
+
+
+def _names_cause(statement: Statement) -> bool:
+    """Whether a statement says without doubt why something fails, and not what ended that."""
+    text = f"{statement.lead}: {statement.text}"
+    if not explains(statement) or _CAUSE.search(plain(text)) is None:
+        return False
+    return not claims_done(statement) and not hypotheses.is_guess(text)
+
+
+def _is_after(other: Candidate, cause: Candidate) -> bool:
+    if other.utterance == cause.utterance:
+        return other.statement.position >= cause.statement.position + cause.statement.length
+    return 0 < other.utterance - cause.utterance <= _CURE_LIMITS.messages
+
+
+def _tells_change(candidate: Candidate, utterances: Sequence[Utterance]) -> bool:
+    utterance, text = utterances[candidate.utterance], plain(candidate.statement.text)
+    if utterance.is_person or utterance.place not in _TELLS_WORK or not _CHANGED.match(text):
+        return False
+    return _NO_CURE.search(text) is None

@@ -92,7 +92,7 @@ def distil(
     lasting = [one for one in of_kinds if not _is_momentary(one, utterances, laid_down)]
     # What was asked for is better than nothing where a session says nothing else.
     chosen = select(lasting, limits, notes, laid_down) or select(of_kinds, limits, notes)
-    return word_statements(chosen, utterances, context)
+    return word_statements(chosen, utterances, context, [one.candidate for one in scored])
 
 
 def _is_momentary(

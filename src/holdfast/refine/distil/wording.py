@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from holdfast.model.knowledge import Kind
 from holdfast.model.records import Turn
-from holdfast.refine.distil.completion import Completed, complete
-from holdfast.refine.distil.features import content_words
+from holdfast.refine.distil.completion import Completed, complete, find_cure
+from holdfast.refine.distil.features import Candidate, content_words
 from holdfast.refine.distil.selector import Scored
 from holdfast.refine.distil.standalone import POINTS_BACK, standalone, with_context
 from holdfast.refine.distil.statements import Statement
@@ -25,6 +25,8 @@ _EARLIER = 4
 _NEAR = 4
 # A person's "it" may be so many files that they named before.
 _MAX_FILES = 3
+# What ended a cause stands behind it.
+_FIXED = "Fixed: "
 _POINTS = regex(r"\b(?:it|its|them|they|these|those|this|that)\b", re.IGNORECASE)
 _FILE = regex(r"(?:@[\w-]+|\b[\w-]+/[\w-]+)(?:[/.-][\w-]+)*\.[a-z]\w{0,4}\b(?!\()")
 
@@ -59,10 +61,14 @@ class _Chosen(NamedTuple):
 
 
 def word_statements(
-    chosen: Sequence[Scored], utterances: Sequence[Utterance], context: Context
+    chosen: Sequence[Scored],
+    utterances: Sequence[Utterance],
+    context: Context,
+    candidates: Sequence[Candidate] = (),
 ) -> list[Distilled]:
     """Chosen statements as they are remembered, in their order. One that another has taken in is
-    left out, and so is one that still points at a sentence that is not there."""
+    left out, and so is one that still points at a sentence that is not there. `candidates`: all
+    statements of the session, among which a cause may find what ended it."""
     completed = [_complete(one, utterances) for one in chosen]
     apart = [
         one
@@ -70,7 +76,7 @@ def word_statements(
         if not any(_takes_in(other, one) for other in completed)
         and not any(_is_completed_alike(one, other) for other in completed[:n])
     ]
-    worded = (_word(one, utterances, context) for one in apart)
+    worded = (_word(one, utterances, context, candidates) for one in apart)
     return [one for one in worded if one is not None]
 
 
@@ -93,17 +99,23 @@ def _is_completed_alike(one: _Chosen, other: _Chosen) -> bool:
     return same_text and one.completed.text == other.completed.text
 
 
-def _word(one: _Chosen, utterances: Sequence[Utterance], context: Context) -> Distilled | None:
+def _word(
+    one: _Chosen, utterances: Sequence[Utterance], context: Context, candidates: Sequence[Candidate]
+) -> Distilled | None:
     scored, completed = one
     number, statement = scored.candidate
     utterance = utterances[number]
     full = standalone(statement._replace(text=completed.text))
+    cure = find_cure(scored.candidate, candidates, utterances)
+    if cure is not None and cure.text not in full:
+        full = f"{full} {_FIXED}{cure.text}"
     text = with_context(full, _subject(number, statement, utterances, context))
     if text == full and POINTS_BACK.match(text):
         return None
     worth = round(scored.score, _WORTH_DIGITS)
     said = standalone(statement)
-    others = dict.fromkeys(utterances[n].turn for n in scored.further)
+    numbers = (*scored.further, *([cure.utterance] if cure is not None else ()))
+    others = dict.fromkeys(utterances[n].turn for n in numbers)
     further = tuple(turn for turn in others if turn.id != utterance.turn.id)
     return Distilled(scored.kind, text, said, utterance.turn, utterance.is_person, worth, further)
 
