@@ -252,6 +252,15 @@ def test_the_result_stands_behind_a_question() -> None:
     assert titled == f"{asked} — Requests are sent three times by default."
 
 
+def test_a_request_and_its_result_are_a_title_together() -> None:
+    asked = f"Does the bundled uploader {'really ' * 12}retry a request that timed out?"
+    result = f"Requests are sent {'three times ' * 8}by default."
+    titled = session_title(session(), [exchange(asked, result)])
+    assert len(titled) <= 153
+    before, _, behind = titled.partition(" — ")
+    assert asked.startswith(before.rstrip("…")) and result.startswith(behind.rstrip("…"))
+
+
 def test_a_command_titles_no_session_that_has_a_result() -> None:
     done = exchange('Uv run pytest -m "not slow" -v', "The importer reads each ledger row once.")
     assert session_subject(session(), [done]) == "The importer reads each ledger row once."

@@ -41,6 +41,10 @@ _MAX_CHANGES = 2
 _BRANCH_WORDS = 3
 # A result gets longer than a title should be.
 _MAX_RESULT_CHARS = 120
+# So long may a request and its result be together; each keeps what is left of a title by the other.
+_MAX_JOINED_CHARS = 137
+_MAX_ASKED_CHARS = 90
+_MIN_RESULT_CHARS = 60
 # Of a sentence with fewer stems than this the chance that they recur is high.
 _FULL_SENTENCE_STEMS = 5
 # What is no result: the summary of an exchange without a reply, that tests pass, what would be done
@@ -123,11 +127,19 @@ def _own_title(session: Session) -> str:
 def _subject(session: Session, exchanges: Sequence[Exchange]) -> str:
     asked, result = _request_and_result(session, exchanges)
     if asked and result:
-        return _of_thread(asked, result) or f"{asked} — {result}"
+        return _of_thread(asked, result) or _joined(asked, result)
     if asked or result:
         return asked or result
     later = (x.title for x in exchanges if says_something(x.title))
     return next(later, exchanges[0].title if exchanges else "")
+
+
+def _joined(asked: str, result: str) -> str:
+    """A request and its result, both shortened where they are too long together."""
+    if len(asked) + len(result) > _MAX_JOINED_CHARS:
+        asked = truncate(asked, _MAX_ASKED_CHARS)
+        result = truncate(result, max(_MIN_RESULT_CHARS, _MAX_JOINED_CHARS - len(asked)))
+    return f"{asked} — {result}"
 
 
 def _of_thread(asked: str, result: str) -> str:
