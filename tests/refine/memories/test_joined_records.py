@@ -74,6 +74,14 @@ def test_the_words_of_a_person_stand_for_those_of_an_agent_that_repeats_them() -
         assert kept.evidence == (*said.evidence, *repeated.evidence)
 
 
+def test_an_agent_that_tells_what_the_user_wants_is_a_source_of_the_request() -> None:
+    asked = person("Ledger rows of May must be loaded once", 1)
+    retold = memory("The user is asking about rows. Each should be read a single time.", 1)
+    (kept,) = join_records([retold._replace(key="k"), asked])
+    assert kept.what == asked.what and set(retold.evidence) <= set(kept.evidence)
+    assert len(join_records([retold, person("Ledger rows of May must be loaded once", 2)])) == 2
+
+
 def test_the_report_that_something_was_done_stands_for_the_request() -> None:
     asked = person("Load every batch of the ledger once after a timeout", 1)
     done = memory(f"{FIX}; rows that came twice in May were removed from 3 tables", 2, Kind.OUTCOME)

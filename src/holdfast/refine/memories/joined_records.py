@@ -53,6 +53,12 @@ _FILES = regex(r"(?: in [\w./@~-]+(?:, [\w./@~-]+)*(?: and \d+ more)?)?(?:; the 
 # What a statement is about, at its end.
 _SUBJECT = regex(r" \((?:[^()]|\([^()]*\))*\)$")
 
+# An agent says again what it was asked, often before it thinks about it.
+_RESTATES = regex(
+    r"^(?:okay|ok|so|now|great)?\W*the user (?:is|was|wants?|wanted|says?|said|asks?|asked|needs?|"
+    r"needed|reports?|reported|mentions?|mentioned)\b"
+)
+
 
 class _Record(NamedTuple):
     """A memory with what is compared of it, and its place among those that were given."""
@@ -106,11 +112,13 @@ def _standing(one: _Record, other: _Record, weights: Mapping[str, float]) -> _Re
     """The one of two memories that stands for both; None if they tell two matters."""
     if not _may_join(one, other):
         return None
+    person, agent = (one, other) if one.is_person else (other, one)
+    if _restates(agent, person):
+        return person
     tells, is_told = (_tells(*pair, weights) for pair in ((one, other), (other, one)))
     if not tells and not is_told:
         return None
     if one.is_person is not other.is_person:
-        person, agent = (one, other) if one.is_person else (other, one)
         if is_told if person is other else tells:
             return person
         if agent.memory.kind is Kind.OUTCOME:
@@ -125,6 +133,13 @@ def _standing(one: _Record, other: _Record, weights: Mapping[str, float]) -> _Re
         longer = max(one, other, key=_length)
         return longer if _length(longer) >= LIMITS.more * min(map(_length, pair)) else later
     return one if tells else other
+
+
+def _restates(agent: _Record, person: _Record) -> bool:
+    """Whether an agent tells what a person said in the same exchange."""
+    if not person.is_person or agent.is_person or agent.memory.seq != person.memory.seq:
+        return False
+    return _RESTATES.match(agent.text) is not None and not agent.words.isdisjoint(person.words)
 
 
 def _may_join(one: _Record, other: _Record) -> bool:
