@@ -22,6 +22,7 @@ from holdfast.refine.distil.features import (
     content_words,
     describe,
     hashed_words,
+    sentences_of,
 )
 from holdfast.refine.distil.kinds import lists_change
 from holdfast.refine.distil.utterances import Utterance
@@ -91,10 +92,14 @@ class Selector:
         """The candidates in their order, each with its score and its likeliest kind."""
         if not candidates:
             return []
+        sentences = sentences_of(utterances, candidates)
         by_word = np.stack(
-            [self._by_words(c, utterances[c.utterance].is_person) for c in candidates]
+            [
+                self._by_words(hashed_words(c.statement, utterances[c.utterance].is_person, own))
+                for c, own in zip(candidates, sentences, strict=True)
+            ]
         )
-        numbers = np.hstack([describe(utterances, candidates), by_word[:, :1]])
+        numbers = np.hstack([describe(utterances, candidates, sentences), by_word[:, :1]])
         scores = network(self.weights, numbers)
         kinds = by_word[:, 1:].argmax(axis=1)
         return [
@@ -102,11 +107,10 @@ class Selector:
             for candidate, score, kind, row in zip(candidates, scores, kinds, numbers, strict=True)
         ]
 
-    def _by_words(self, candidate: Candidate, is_person: bool) -> Numbers:
-        """What the words alone say: the worth, then each kind."""
-        found = hashed_words(candidate.statement, is_person)
-        rows = self.weights["words"][list(found)]
-        values = np.fromiter(found.values(), np.float32, len(found))
+    def _by_words(self, hashed: Mapping[int, float]) -> Numbers:
+        """What the words of a statement alone say: the worth, then each kind."""
+        rows = self.weights["words"].take(np.fromiter(hashed, np.intp, len(hashed)), axis=0)
+        values = np.fromiter(hashed.values(), np.float32, len(hashed))
         return values @ rows + self.weights["words_bias"]
 
 

@@ -84,7 +84,7 @@ def blocks(text: str) -> list[Block]:
             reader.after_list()
             in_code = not in_code
         elif not in_code:
-            reader.add(_QUOTED.sub("", line))
+            reader.add(_QUOTED.sub("", line) if ">" in line else line)
     reader.close()
     return reader.found
 
@@ -103,9 +103,14 @@ class _BlockReader:
 
     def add(self, line: str) -> None:
         """Read the next line outside of code."""
-        title = _HEADING.match(line) or _BOLD_LINE.match(line)
-        row, item = _ROW.match(line), _ITEM.match(line)
-        if title or not line.strip() or _RULER.match(line):
+        bare = line.strip()
+        first = bare[:1]
+        title = None
+        if first in ("#", "*"):
+            title = _HEADING.match(line) or _BOLD_LINE.match(line)
+        row = _ROW.match(line) if first == "|" else None
+        item = _ITEM.match(line)
+        if title or not bare or (not first.isalnum() and _RULER.match(line)):
             self.close()
             if title:
                 self._heading, self._lead = collapse_spaces(plain(title.group(1))).rstrip(":"), ""
@@ -131,10 +136,11 @@ class _BlockReader:
     def close(self) -> None:
         """The block that was read so far is complete. A paragraph that ends with a colon is the
         lead of the list after it, an item that of the items below it."""
-        words, code = collapse_spaces(" ".join(self._lines)), are_code(self._lines)
-        self._lines = []
+        lines, self._lines = self._lines, []
+        words = collapse_spaces(" ".join(lines))
         if not words:
             return
+        code = are_code(lines)
         if self._is_item:
             self._above = [above for above in self._above if above[0] < self._indent]
             lead = next((head for _, head in reversed(self._above) if head), self._lead)
@@ -200,7 +206,9 @@ def find_rules(text: str) -> Iterator[Statement]:
         position += length
 
 
-@lru_cache(maxsize=64)
+# A long session has some hundred messages. Each is read for its statements, and then around those
+# that are chosen.
+@lru_cache(maxsize=512)
 def split_blocks(text: str) -> Sequence[tuple[Block, Sequence[str]]]:
     """The blocks of a text, each with its sentences. Of a long text only the start and the end."""
     if len(text) > LIMITS.max_text_chars:
