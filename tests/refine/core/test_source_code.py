@@ -17,6 +17,8 @@ from holdfast.refine.core.source_code import is_code
         "for rows.Next() { rows.Scan(&sum.Value, &sum.Count)",
         'File "/srv/ledger/read.py", line 32, in load return parse(handle)',
         "at Ledger.read (/srv/ledger/read.js:10:12)",
+        "It ended at Ledger.read (/srv/ledger/read.js:10:12) again",
+        "Traceback (most recent call last):",
     ],
 )
 def test_code_is_known_without_a_fence_and_on_one_line(text: str) -> None:

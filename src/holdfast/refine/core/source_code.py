@@ -7,6 +7,7 @@ Prose that names code is prose: "`save()` calls `flush(rows)`", "set max_rows = 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from holdfast.regex import regex
@@ -34,6 +35,10 @@ _LIMITS = CodeLimits()
 _MARKED = regex(r"`+[^`\n]+`+")
 # A line of a trace: where in which file.
 _FRAME = regex(r"\bFile \"[^\"]+\", line \d+|\bat \S+ \(\S+:\d+:\d+\)|^Traceback \(most recent")
+# One of them is in every such line, or else the place below.
+_FRAME_MARKS = ('", line ', "Traceback (")
+# Where a line of another trace ends.
+_PLACE = regex(r":\d+\)")
 _COMMENT = regex(r"^\s*(?:#|//|/?\*)")
 _KEYWORDS = (
     r"(?:def|elif|const|let|var|function|import|return|assert|lambda|async|await|struct|func|fn|"
@@ -58,22 +63,41 @@ _PROSE = regex(
 )
 
 
+class _Word(NamedTuple):
+    """What a word is in code, and whether it joins words in prose."""
+
+    is_sure: bool
+    is_likely: bool
+    is_prose: bool
+
+
+# The words of a project come up again and again.
+@lru_cache(maxsize=20_000)
+def _read_word(word: str) -> _Word:
+    is_sure = _SURE.search(word) is not None
+    is_likely = not is_sure and _LIKELY.search(word) is not None
+    return _Word(is_sure, is_likely, _PROSE.match(word.lower()) is not None)
+
+
 def is_code(text: str) -> bool:
     """Whether a text on one line is code or a line of a trace, and no sentence."""
-    if _FRAME.search(text):
+    may_be_frame = any(mark in text for mark in _FRAME_MARKS) or _PLACE.search(text)
+    if may_be_frame and _FRAME.search(text):
         return True
-    words = _MARKED.sub("code", text).split()
-    sure = sum(_SURE.search(word) is not None for word in words)
+    words = (_MARKED.sub("code", text) if "`" in text else text).split()
+    read = [_read_word(word) for word in words]
+    sure = sum([one.is_sure for one in read])
     if sure < _LIMITS.min_sure:
         return False
-    likely = sum(_SURE.search(word) is None and _LIKELY.search(word) is not None for word in words)
-    prose = sum(_PROSE.match(word.lower()) is not None for word in words)
-    code = sure + likely
+    code = sure + sum(one.is_likely for one in read)
+    prose = sum(one.is_prose for one in read)
     return code >= _LIMITS.share * len(words) and code > _LIMITS.times_prose * prose
 
 
 def are_code(lines: Sequence[str]) -> bool:
     """Whether the lines of a paragraph are mostly code, whatever comments are between them."""
     said = [line for line in lines if not _COMMENT.match(line)]
+    if len(lines) == 1 and said:
+        return is_code(lines[0])
     is_mostly = sum(map(is_code, said)) >= _LIMITS.lines * len(said)
     return (bool(said) and is_mostly) or is_code(" ".join(lines))
