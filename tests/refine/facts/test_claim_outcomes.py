@@ -164,6 +164,8 @@ def test_stated_causes_are_recognised(sentence: str) -> None:
         "My guess is that the pool has too few connections.",
         "Vielleicht liegt an der Sperre der Fehler.",
         "Forse la causa è la cache.",
+        "Probabilmente la causa sta nella cache.",
+        "Le cache est sans doute la causa.",
     ],
 )
 def test_guesses_are_recognised(sentence: str) -> None:

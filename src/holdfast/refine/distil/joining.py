@@ -19,7 +19,7 @@ from holdfast.refine.core.statement_similarity import has_amending_phrase
 from holdfast.refine.distil.features import Numbers, content_words
 from holdfast.refine.distil.kinds import is_order
 from holdfast.refine.distil.matters import NEGATION, values_of
-from holdfast.refine.distil.selector import Scored, span_of
+from holdfast.refine.distil.selector import Scored, Span, span_of
 from holdfast.refine.distil.utterances import Place, Utterance
 from holdfast.regex import regex
 
@@ -72,6 +72,8 @@ def join(
     words = [content_words(text) for text in texts]
     weights = word_weights(words)
     kept: list[_Matter] = []
+    # Sentences of those that are kept, in their places.
+    spans: list[Span] = []
     apart: list[Scored] = []
     joined: set[tuple[int, int]] = set()
     for n in sorted(range(len(scored)), key=lambda n: (-scored[n].score, scored[n].candidate[0])):
@@ -79,7 +81,7 @@ def join(
         span = span_of(one.candidate)
         if span & joined:
             continue
-        is_own = any(span & span_of(other.scored.candidate) for other in kept)
+        is_own = not all(map(span.isdisjoint, spans))
         is_person = utterances[one.candidate.utterance].is_person
         if is_own or is_person or one.score < threshold:
             apart.append(one)
@@ -89,10 +91,12 @@ def join(
             is_near = vectors is None or float(vectors[n] @ vectors[other.number]) >= LIMITS.near
             if is_near and (whole := _joined(other, matter, weights)):
                 kept[place] = whole
+                spans[place] = span_of(whole.scored.candidate)
                 joined |= span_of(whole.others[-1].scored.candidate)
                 break
         else:
             kept.append(matter)
+            spans.append(span)
     return [*(one.scored for one in kept), *apart]
 
 
@@ -168,7 +172,10 @@ def word_weights(statements: Sequence[frozenset[str]]) -> dict[str, float]:
 
 def with_names_as_words(text: str) -> str:
     """A text in which a path, an address or a name of code is one word."""
-    text = _IN_NAME.sub("", _TARGET.sub("]", text))
+    text = _TARGET.sub("]", text) if "](" in text else text
+    text = _IN_NAME.sub("", text) if "_" in text else text
+    if "/" not in text and "\\" not in text:
+        return text
     return _PATH.sub(lambda found: f" {_last_part(found[0])} ", text)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from holdfast.language import is_chatter, sentences
 from holdfast.refine.distil.features import Candidate, content_words
@@ -25,6 +26,8 @@ _PATH = regex(
     r"[`*]*\b[\w-]+\.[a-z]\w{0,4}\b[`*]*(?::\d+)?"
 )
 _MIN_WORDS_BESIDE_PATHS = 2
+# In every path.
+_PATH_MARK = regex(r"[/\\]|\.[a-z]")
 # What a command printed.
 _PRINTED = regex(
     r"^\W*(?:fatal: |error(?:\[\w+\]| TS\d+): |npm (?:err!|warn) |"
@@ -144,7 +147,10 @@ _CHECKED = regex(
     r"(?:,[^.;:]{0,60}\b(?:pass(?:es|ed)?|succeeds?|clean|green))?\W*$",
     re.I,
 )
-_SAYS_NOTHING = (_LINES, _ANNOUNCES, _READS, _PART_OF_FINDING, _AT_WORK, _VERDICT, _TICKED)
+_BEGINS_WITH_NOTHING = (_LINES, _READS, _PART_OF_FINDING)
+_SAYS_NOTHING = (_ANNOUNCES, _AT_WORK, _VERDICT, _TICKED)
+# Each sentence is part of several statements.
+_KEPT_SENTENCES = 4096
 # Written in the middle of a session: what they call open may be done at its end.
 _SNAPSHOTS = frozenset((Place.SUMMARY, Place.FIX))
 
@@ -172,7 +178,8 @@ def _is_full(text: str) -> bool:
         return False
     if len(content_words(text)) < _MIN_WORDS or _PRINTED.match(text):
         return False
-    if len(content_words(_PATH.sub(" ", text))) < _MIN_WORDS_BESIDE_PATHS:
+    has_path = _PATH_MARK.search(text) is not None
+    if has_path and len(content_words(_PATH.sub(" ", text))) < _MIN_WORDS_BESIDE_PATHS:
         return False
     return not all(is_check(s) or _only_names_commit(s) for s in sentences(text) or [text])
 
@@ -211,9 +218,16 @@ def _tells(statement: Statement, place: Place) -> bool:
         return False
     if place is Place.REPLY and _NARRATES.search(text):
         return False
+    if any(pattern.match(text) for pattern in _BEGINS_WITH_NOTHING):
+        return False
     if any(pattern.search(text) for pattern in _SAYS_NOTHING):
         return False
-    return not any(is_guess(s) or is_chatter(s) for s in sentences(text))
+    return not any(map(_is_guess_or_chatter, sentences(text)))
+
+
+@lru_cache(_KEPT_SENTENCES)
+def _is_guess_or_chatter(sentence: str) -> bool:
+    return is_chatter(sentence) or is_guess(sentence)
 
 
 def _only_names_commit(text: str) -> bool:

@@ -110,6 +110,26 @@ class _Cause(NamedTuple):
         return hypotheses.same_cause(self.topic, other.topic, _LIMITS.same_cause)
 
 
+class _Reaction(NamedTuple):
+    """What a prompt says of the work before it: that it was wrong, or that something fails, with
+    the stems of its opening; and whether it asks for ideas."""
+
+    disagrees: bool
+    describes_failure: bool
+    stems: frozenset[str]
+    asks_for_ideas: bool
+
+    @classmethod
+    def of(cls, prompt: str) -> _Reaction:
+        opening = prompt[: _LIMITS.opening_chars]
+        return cls(
+            hypotheses.disagrees(prompt),
+            describes_failure(opening),
+            content_stems(opening),
+            asks_for_ideas(prompt),
+        )
+
+
 class LaterWork:
     """What happened in a session after each of its turns."""
 
@@ -124,6 +144,7 @@ class LaterWork:
         self._replies = [t for t in turns if t.role is Role.ASSISTANT and t.tool is None and t.text]
         self._causes: dict[str, list[_Cause]] = {}
         self._stems: dict[str, frozenset[str]] = {}
+        self._reactions: dict[str, _Reaction] = {}
 
     def overtakes(self, statement: Statement, utterance: Utterance) -> bool:
         """Whether a statement was no longer true, or was never a result, when the session ended."""
@@ -178,7 +199,8 @@ class LaterWork:
         if utterance.place not in _SAID or asked < 0:
             return False
         prompt = self._prompts[asked]
-        if not asks_for_ideas(prompt.text) or self._changes_in_exchange(prompt.seq):
+        wants_ideas = self._reaction_of(prompt).asks_for_ideas
+        if not wants_ideas or self._changes_in_exchange(prompt.seq):
             return False
         first = bisect_right(self._called_at, prompt.seq)
         looked_up = first < len(self._called_at) and self._called_at[first] < seq
@@ -193,11 +215,16 @@ class LaterWork:
         prompt = self._next_prompt(seq)
         if prompt is None or not (claims_done(statement) or explains(statement)):
             return False
-        if hypotheses.disagrees(prompt.text):
-            return True
-        opening = prompt.text[: _LIMITS.opening_chars]
-        shared = content_stems(statement.text) & content_stems(opening)
-        return describes_failure(opening) and len(shared) >= _LIMITS.complaint_stems
+        reaction = self._reaction_of(prompt)
+        if reaction.disagrees or not reaction.describes_failure:
+            return reaction.disagrees
+        shared = content_stems(statement.text) & reaction.stems
+        return len(shared) >= _LIMITS.complaint_stems
+
+    def _reaction_of(self, prompt: Turn) -> _Reaction:
+        if prompt.id not in self._reactions:
+            self._reactions[prompt.id] = _Reaction.of(prompt.text)
+        return self._reactions[prompt.id]
 
     def _is_order_of_the_moment(self, statement: Statement, utterance: Utterance) -> bool:
         """Whether an agent tells itself what to do, and then does it."""
@@ -211,8 +238,10 @@ class LaterWork:
             return False
         end = self._end_of_exchange(utterance.turn.seq)
         later = (t for t in self._replies if utterance.turn.seq < t.seq < end)
+        causes = [other for turn in later for other in self._causes_in(turn)]
+        if not causes:
+            return False
         told = _Cause.of(statement.text)
-        causes = (other for turn in later for other in self._causes_in(turn))
         if explains(statement):
             return any(told.is_told_in(other) for other in causes)
         names = {name for name in told.names if name[0].isalpha()}

@@ -130,12 +130,12 @@ _PROBLEM_WORD = regex(
 _HINTS = (
     "cause", "culprit", "turn", "due to", "because", "problem", "issue", "reason", "bug", "fix",
     "solv", "not ", "n't", "n’t", "wrong", "ruled", "unrelated", "red herring", "might", "may ",
-    "could", "probabl", "likely", "possib", "perhaps", "suspect", "guess", "seem", "appear",
+    "could", "probab", "likely", "possib", "perhaps", "suspect", "guess", "seem", "appear",
     "looks", "theory", "hypothesis", "now ", "maybe", "think", "believe", "assume", "wonder",
     "presumabl", "apparent", "hunch", "suspicion", "causa", "ursache", "grund", "fehler", "lag ",
     "liegt", "vermut", "wahrscheinlich", "vielleicht", "forse", "sospett", "sospech", "quiz",
     "tal vez", "talvez", "suspeit", "provavel", "oorzaak", "waarschijnlijk", "misschien",
-    "vermoed",
+    "vermoed", "sans doute", "solution",
 )  # fmt: skip
 
 
@@ -153,6 +153,8 @@ def may_mention_cause(text: str) -> bool:
 def is_guess(sentence: str) -> bool:
     """Whether a sentence guesses at a cause."""
     sentence = plain(sentence)
+    if not may_mention_cause(sentence):
+        return False
     hedged = _HEDGE.search(sentence) and _CAUSE_WORD.search(sentence)
     return bool(hedged or _EXPLICIT_GUESS.search(sentence)) and not _DISPROOF.search(sentence)
 
