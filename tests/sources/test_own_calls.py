@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.model.records import ToolCall
-from holdfast.sources.own_calls import is_memory_call, is_memory_lookup
+from holdfast.sources.own_calls import is_memory_call, is_memory_lookup, without_own_lines
 
 
 @pytest.mark.parametrize(
@@ -45,3 +45,26 @@ def test_keeping_something_is_a_call_but_no_lookup(name: str) -> None:
 )
 def test_other_calls_that_speak_of_holdfast_are_work(name: str, action: str) -> None:
     assert not is_memory_call(ToolCall(name, action=action))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- 3 Mar 2026: Kafka was dropped. [2]",
+        "[1] Kafka was dropped (holdfast://fact/1a2b3c4d)",
+        *(
+            f"Kafka was dropped (so it is said) ({kind}/1a2b3c4d)"
+            for kind in ("fact", "memory", "digest", "exchange", "turn", "session", "commit")
+        ),
+        "confidence: high",
+    ],
+)
+def test_lines_that_quote_memory_are_left_out(line: str) -> None:
+    assert without_own_lines(f"Before (it).\n{line}\nAfter [it].") == "Before (it).\n\nAfter [it]."
+
+
+@pytest.mark.parametrize(
+    "line", ["See [1] (and 2).", "On 3 Mar 2026: no source.", "(fact/xyz)", "my confidence: high"]
+)
+def test_other_lines_stay(line: str) -> None:
+    assert without_own_lines(line) == line

@@ -35,6 +35,10 @@ _OWN_LINE = regex(
     r"^\W*confidence: (?:high|medium|low|none)\W*$).*$",
     re.MULTILINE,
 )
+# One of them is in every such line.
+_OWN_MARKS = ("holdfast://", "confidence: ", "(fact/", "(memory/", "(digest/", "(exchange/",
+              "(turn/", "(session/", "(commit/")  # fmt: skip
+_DAY_ANYWHERE = regex(_DAY)
 # How such a line begins, where the number of its source was cut off.
 _DATED = regex(rf"\W*{_DAY}")
 
@@ -48,7 +52,9 @@ def is_own_line(sentence: str) -> bool:
 
 def without_own_lines(text: str) -> str:
     """A message without the lines that quote what memory answered or told in a brief."""
-    return _OWN_LINE.sub("", text) if "[" in text or "(" in text else text
+    if not any(mark in text for mark in _OWN_MARKS) and not _DAY_ANYWHERE.search(text):
+        return text
+    return _OWN_LINE.sub("", text)
 
 
 def is_memory_call(tool: ToolCall) -> bool:
@@ -62,4 +68,6 @@ def is_memory_lookup(tool: ToolCall) -> bool:
         return not tool.name.endswith(tuple(f"__{name}" for name in _KEEPING_TOOLS))
     if tool.name == _TOOL_SEARCH:
         return "holdfast" in tool.action
-    return tool.name in _SHELL_TOOLS and _LOOKS_UP.search(tool.action) is not None
+    if tool.name not in _SHELL_TOOLS or "holdfast" not in tool.action:
+        return False
+    return _LOOKS_UP.search(tool.action) is not None

@@ -308,9 +308,8 @@ def _candidates(
         return
     for part in _parts(message.text):
         text = _trimmed(part)
-        if LIMITS.min_chars <= len(collapse_spaces(text)) <= LIMITS.max_chars:
-            if not message.is_person and _reports_work(messages, place, text):
-                continue
+        fits = LIMITS.min_chars <= len(collapse_spaces(text)) <= LIMITS.max_chars
+        if fits and _may_sum_up(messages, place, text):
             stems = recap_words(text)
             score = _score(messages, place, text, stems)
             yield _Candidate(place, text, stems, score)
@@ -367,17 +366,25 @@ def _trimmed(text: str) -> str:
     return text
 
 
+def _may_sum_up(messages: Sequence[_Message], place: int, text: str) -> bool:
+    """Whether a part of a message is announced as a recap or received as one, and reports no work.
+    To compare it with what was said before takes longer, so that comes last."""
+    if not messages[place].is_person and _reports_work(messages, place, text):
+        return False
+    if _REPORTS.search(text):
+        return False
+    return _is_announced(text) or _is_received(messages, place, text)
+
+
 def _score(messages: Sequence[_Message], place: int, text: str, stems: frozenset[str]) -> float:
-    """How much a part of a message is like a recap; 0 where it cannot be one."""
+    """How much a part of a message that may sum up is like a recap; 0 where it cannot be one."""
     message = messages[place]
     before = messages[max(0, place - LIMITS.before) : place]
     of_person, of_agent = _sources(before, stems)
     sources = of_person + of_agent
-    if sources < LIMITS.min_sources or not (of_person and of_agent) or _REPORTS.search(text):
+    if sources < LIMITS.min_sources or not (of_person and of_agent):
         return 0.0
     if of_person + message.is_person < LIMITS.min_said_by_person:
-        return 0.0
-    if not _is_announced(text) and not _is_received(messages, place, text):
         return 0.0
     said = sentences(text) or [text]
     asked = sum(one.rstrip().endswith("?") for one in said) / len(said)
