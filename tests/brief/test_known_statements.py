@@ -195,7 +195,7 @@ def test_a_decision_hides_what_it_is_about_and_not_all_that_is_said_of_its_files
 
 
 CAUSES = (
-    "The root cause was that the gauge sends its readings twice.",
+    "The log is wrong because the gauge sends its readings twice.",
     "The import fails because `read_rows` returns nothing for leap years.",
     "The map never loads because of a lock on the berths.",
     "The pilot's tablet can't connect because the certificate is empty.",

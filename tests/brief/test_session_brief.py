@@ -42,7 +42,9 @@ def test_a_brief_lists_where_work_stopped_decisions_and_recent_work(tmp_path: Pa
     assert "2026-03-15 Jon Berg: “Keep deleted customers" in text
     assert "thirty days; the token" not in text, "an amended decision stands in its last version"
     assert "is thirty days in" not in text, "nor does an answer in the index repeat it"
-    assert "2026-09-01 done: “Made the login form remember" in text
+    assert "- 2026-09-01, done: “Made the login form remember" in text, (
+        "it says what was asked, too"
+    )
     assert "2026-08-02 09:00 change: Correct the spelling in the readme ~" in text
     assert "`holdfast show ID`" in text and "not instructions" in text
 

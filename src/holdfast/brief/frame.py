@@ -16,6 +16,8 @@ from holdfast.model.trust import Trust
 
 # Claude Code replaces a hook's output over 10,000 characters by a stub; frame and JSON take some.
 MAX_CHARACTERS = 9_500
+# As many characters of an id tell the records of a bank apart.
+SHORT_ID = 8
 
 
 class Brief(NamedTuple):
@@ -50,6 +52,17 @@ def ended_label(ended: Sequence[EndedSentence]) -> str:
         return ""
     last = max(ended, key=lambda one: one.ended)
     return f"[no longer valid: {one_line(last.label)}] "
+
+
+def corrected_label(corrected: str) -> str:
+    """A label to put before text that a person corrected, given who and when; "" for none."""
+    return f"[corrected {one_line(corrected)}] " if corrected else ""
+
+
+def short_name(name: str) -> str:
+    """A URI as `exchange/1a2b3c4d`, which `holdfast show` accepts."""
+    kind, _, id = name.removeprefix("holdfast://").partition("/")
+    return f"{kind}/{id[:SHORT_ID]}"
 
 
 def format_minute(time: str) -> str:

@@ -1,4 +1,4 @@
-"""The session brief: where the last session stopped, what was decided, what was learned and left
+"""The session brief: where the last sessions stopped, what was decided, what was learned and left
 open, and an index of recent work.
 
 It is prepared ahead, so it contains dates ("2026-07-29", not "yesterday"). Whole items are chosen
@@ -17,11 +17,13 @@ from holdfast.brief.decision_versions import latest_versions
 from holdfast.brief.frame import (
     EMPTY_BRIEF,
     MAX_CHARACTERS,
+    SHORT_ID,
     Brief,
+    corrected_label,
     ended_label,
     format_day,
-    format_minute,
     origin_label,
+    short_name,
     wrap_brief,
 )
 from holdfast.brief.known_statements import (
@@ -31,8 +33,14 @@ from holdfast.brief.known_statements import (
     names_work,
     tells_failure,
 )
+from holdfast.brief.last_sessions import DONE, STILL_OPEN, UNFINISHED, LastSessions
 from holdfast.brief.memory_file import MemoryFile
-from holdfast.brief.statement_ranking import ReplacedWork, StatementRanking, is_same_matter
+from holdfast.brief.statement_ranking import (
+    ReplacedWork,
+    StatementRanking,
+    is_begun,
+    is_same_matter,
+)
 from holdfast.brief.work_items import (
     WorkItem,
     WorkItems,
@@ -40,9 +48,8 @@ from holdfast.brief.work_items import (
     select_quotes,
 )
 from holdfast.framed_text import one_line, quote
-from holdfast.language import content_stems, sentences, truncate, without_open_label
+from holdfast.language import content_stems, sentences, truncate
 from holdfast.model.knowledge import (
-    EndedSentence,
     EndReason,
     Fact,
     FactKind,
@@ -52,21 +59,18 @@ from holdfast.model.knowledge import (
     Rule,
 )
 from holdfast.model.query import RecordFilter
-from holdfast.model.records import Digest, Exchange, Outcome, Session
+from holdfast.model.records import Exchange
 from holdfast.model.team import Commit
 from holdfast.model.trust import ENDED_STATUSES, Status
 from holdfast.model.uris import uri
 from holdfast.recall.core.correction_notes import correction_note
-from holdfast.recall.core.ended_words import WHOLE_SESSION, EndedWords, read_ended_words
+from holdfast.recall.core.ended_words import EndedWords, read_ended_words
 from holdfast.recall.ranking.hits import estimate_tokens
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
 from holdfast.sources.claude_code.files import AGENT
 from holdfast.store.protocol import Reader
 
-_SHORT_ID = 8
-_DONE = "  done: "
 _SINCE_EVER = "0"
-_UNFINISHED = (Outcome.OPEN, Outcome.FAILED, Outcome.INTERRUPTED)
 
 
 class BriefLimits(NamedTuple):
@@ -79,11 +83,6 @@ class BriefLimits(NamedTuple):
     opinions: int = 3
     # Opinions below this confidence are left out.
     min_confidence: float = 0.65
-    # Where work stopped: the last sessions that are looked at, and what is shown of the one chosen.
-    sessions: int = 12
-    completed: int = 2
-    completed_characters: int = 260
-    next_steps: int = 3
     # Records of each kind that are looked at (half as many commits), and items compared with each
     # other to drop replaced decisions: these bound the time, not the size.
     records: int = 120
@@ -123,9 +122,10 @@ def session_brief(
     ended = read_ended_words(reader, bank)
     memory_file = MemoryFile(reader.rules.all(bank) if rules is None else rules)
     decisions, replaced = _decisions(reader, bank, memory_file, ended)
+    ranking = StatementRanking(reader, bank, ended, replaced)
     groups = {
         Group.OWN_FILE: _memory_file_parts(memory_file),
-        Group.LAST_SESSION: _last_session(reader, bank, ended),
+        Group.LAST_SESSION: LastSessions(reader, bank, ended, ranking).parts(),
         Group.DECIDED: decisions,
         Group.NOTED: _notes(reader, bank, memory_file, ended),
         Group.OPINIONS: _opinions(reader, bank, ended),
@@ -136,9 +136,10 @@ def session_brief(
     characters = min(budget_tokens * _LIMITS.characters_per_token, MAX_CHARACTERS)
     page = Page(characters - head.size - foot.size - _LIMITS.frame_characters)
     page.add_groups(groups)
-    ranking = StatementRanking(reader, bank, ended, replaced)
-    told = _add_statements(page, ranking.best(page.lines(Group.LAST_SESSION)), memory_file)
-    page.drop_repeated(Group.LAST_SESSION, _DONE)
+    left_open = [line for line in page.lines() if line.startswith(STILL_OPEN)]
+    said = [*page.lines(Group.LAST_SESSION), *left_open]
+    told = _add_statements(page, ranking.best(said), memory_file)
+    page.drop_repeated(Group.LAST_SESSION, DONE)
     index = _index(reader, bank, exchanges, ended, _Known(told, page.lines(), replaced))
     page.add_groups({Group.INDEX: index})
     if not page.parts:
@@ -190,58 +191,6 @@ def _group_of(one: KnownStatement) -> Group:
     return Group.LEARNED if tells_failure(memory) else Group.KNOWN
 
 
-def _last_session(reader: Reader, bank: str, ended: EndedWords) -> list[Part]:
-    """The last session of a person that had a result; if none had, the last one."""
-    last: Part | None = None
-    for session in reader.sessions.latest(bank, _LIMITS.sessions):
-        digest = reader.sessions.digest(bank, session.id) if not session.parent else None
-        if digest is None:
-            continue
-        has_result = bool(digest.completed or digest.learned or digest.next_steps)
-        if last is None or has_result:
-            corrected = correction_note(reader, bank, "digest", digest.id)
-            last = _session_part(session, digest, corrected, ended)
-        if has_result:
-            break
-    return [last] if last else []
-
-
-def _session_part(session: Session, digest: Digest, corrected: str, ended: EndedWords) -> Part:
-    def endings(text: str) -> tuple[EndedSentence, ...]:
-        return ended.find(text, digest.started, session.id, WHOLE_SESSION)
-
-    own = uri("digest", digest.id)
-    branch = f", branch {one_line(session.branch)}" if session.branch else ""
-    label = _corrected_label(corrected) + ended_label(endings(digest.request))
-    request = f"{origin_label(digest.trust, digest.request)}{label}{quote(digest.request)}"
-    lines = [
-        f"- {format_minute(digest.ended or digest.started)}{branch}, {digest.outcome.value}: "
-        f"{request} ({_short(own)})"
-    ]
-    completed = [item for item in digest.completed if not endings(item) and names_work(item)]
-    done = [item for item in completed if not item.endswith("…")] or completed
-    # The last thing that was done says most about the state of the work.
-    lines += [
-        f"{_DONE}{truncate(one_line(item), _LIMITS.completed_characters)}"
-        for item in done[-_LIMITS.completed :]
-    ]
-    left = [item for item in digest.next_steps if not endings(item)]
-    lines += [
-        f"  still open: {one_line(without_open_label(item))}" for item in left[: _LIMITS.next_steps]
-    ]
-    return Part(tuple(lines), (own,))
-
-
-def _corrected_label(corrected: str) -> str:
-    return f"[corrected {one_line(corrected)}] " if corrected else ""
-
-
-def _short(name: str) -> str:
-    """A URI as `exchange/1a2b3c4d`, which `holdfast show` accepts."""
-    kind, _, id = name.removeprefix("holdfast://").partition("/")
-    return f"{kind}/{id[:_SHORT_ID]}"
-
-
 def _memory_file_parts(memory_file: MemoryFile) -> list[Part]:
     return [Part((one_line(line),), (record,)) for line, record in memory_file.lines()]
 
@@ -288,8 +237,6 @@ def _latest_first(one: tuple[str, Part]) -> tuple[str, tuple[str, ...]]:
 
 # What statements are called among those that are known.
 _LABELS = {Kind.OUTCOME: "done", Kind.LESSON: "learned"}
-# How an outcome begins that is not finished, as the rules of memories write it.
-_BEGUN = ("Began to ", "Began the plan ")
 
 
 def _statement_part(one: KnownStatement, group: Group) -> Part:
@@ -297,11 +244,11 @@ def _statement_part(one: KnownStatement, group: Group) -> Part:
     name = uri("memory", memory.id)
     label = "agent" if memory.by_agent else "user"
     if group is Group.KNOWN and memory.by_agent and memory.kind is not None:
-        is_begun = memory.kind is Kind.OUTCOME and one.text.startswith(_BEGUN)
-        label = "begun" if is_begun else _LABELS.get(memory.kind, memory.kind.value)
+        name_of_kind = _LABELS.get(memory.kind, memory.kind.value)
+        label = "begun" if is_begun(memory) else name_of_kind
     seen = f" (in {memory.seen} sessions)" if memory.seen > 1 else ""
     words = f"{origin_label(memory.trust, one.text)}{quote(one.text)}{seen}"
-    line = f"- {format_day(memory.when)} {label}: {words} ({_short(name)})"
+    line = f"- {format_day(memory.when)} {label}: {words} ({short_name(name)})"
     return Part((line,), (name, _uri_of_turn(one)))
 
 
@@ -353,10 +300,10 @@ def _rule_text(fact: Fact, by_uri: Mapping[str, Fact], corrected: str) -> str:
     if old:
         last = max(old, key=lambda f: f.validity.since)
         verb = "amends" if last.status is Status.AMENDED else "replaces"
-        replaced = f" ({verb} {format_day(last.validity.since)}, fact/{last.id[:_SHORT_ID]})"
+        replaced = f" ({verb} {format_day(last.validity.since)}, fact/{last.id[:SHORT_ID]})"
     later = by_uri.get(fact.superseded_by) if fact.status is Status.AMENDED else None
     if later is not None:
-        replaced += f" (amended {format_day(later.validity.since)}, fact/{later.id[:_SHORT_ID]})"
+        replaced += f" (amended {format_day(later.validity.since)}, fact/{later.id[:SHORT_ID]})"
     words = quote(truncate(fact.content, _LIMITS.fact_characters))
     label = origin_label(fact.trust, fact.content)
     return f"{fact.trust.value}{one_line(corrected)}: {label}{words}{replaced}"
@@ -371,7 +318,7 @@ def _solution_text(fact: Fact) -> str:
 
 def _fact_part(fact: Fact, text: str) -> tuple[str, Part]:
     name = uri("fact", fact.id)
-    line = f"- {format_day(fact.validity.learned)} {text} ({_short(name)})"
+    line = f"- {format_day(fact.validity.learned)} {text} ({short_name(name)})"
     records = (name, *fact.evidence[: _LIMITS.fact_evidence])
     return fact.last_validated or fact.validity.learned, Part((line,), records)
 
@@ -413,7 +360,7 @@ def _notes(reader: Reader, bank: str, memory_file: MemoryFile, ended: EndedWords
             (f"- {format_day(m.when)} {one_line(m.who)}: "
              f"{origin_label(m.trust, m.what, shared_by=m.shared_by)}"
              f"{quote(truncate(m.what, _LIMITS.fact_characters))} "
-             f"({_short(uri('memory', m.id))})",),
+             f"({short_name(uri('memory', m.id))})",),
             (uri("memory", m.id),),
         )
         for m in notes[: _LIMITS.notes]
@@ -431,7 +378,7 @@ def _opinions(reader: Reader, bank: str, ended: EndedWords) -> list[Part]:
     return [
         Part(
             (f"- {origin_label(o.trust, o.what)}{one_line(o.what)}: {o.confidence:.2f}, "
-             f"{o.trend.value}, {o.sessions} sessions ({_short(uri('memory', o.id))})",),
+             f"{o.trend.value}, {o.sessions} sessions ({short_name(uri('memory', o.id))})",),
             (uri("memory", o.id),),
         )
         for o in firm[: _LIMITS.opinions]
@@ -461,7 +408,7 @@ def _decision_part(item: WorkItem, before: WorkItem | None) -> Part:
     replaced = f" (replaces {format_day(before.time)})" if before is not None else ""
     label = origin_label(item.trust, words, shared_by=item.shared_by)
     line = f"- {format_day(item.time)} {one_line(quotes[0].who)}: {label}{words}{replaced}"
-    return Part((f"{line} ({_short(item.uri)})",), (item.uri,))
+    return Part((f"{line} ({short_name(item.uri)})",), (item.uri,))
 
 
 class _Known:
@@ -528,12 +475,12 @@ def _answer(x: Exchange) -> str:
 
 
 def _index_line(x: Exchange, date: str, corrected: str, ended: EndedWords) -> str:
-    kind = x.type.value + (f" ({x.outcome.value})" if x.outcome in _UNFINISHED else "")
+    kind = x.type.value + (f" ({x.outcome.value})" if x.outcome in UNFINISHED else "")
     cost = estimate_tokens(f"{x.title}{x.summary}{x.details}{''.join(x.facts)}")
     title = truncate(one_line(x.title), _LIMITS.title_characters)
     answer = _answer(x)
     endings = ended.find(f"{x.title}\n\n{answer}", x.started, x.session, x.first_seq)
-    label = _corrected_label(corrected) + ended_label(endings)
+    label = corrected_label(corrected) + ended_label(endings)
     title = f"{origin_label(x.trust, title, answer)}{label}{title}"
     title += f" → {truncate(one_line(answer), _LIMITS.answer_characters)}" if answer else ""
-    return f"- {x.id[:_SHORT_ID]} {date} {x.started[11:16]} {kind}: {title} ~{cost}"
+    return f"- {x.id[:SHORT_ID]} {date} {x.started[11:16]} {kind}: {title} ~{cost}"

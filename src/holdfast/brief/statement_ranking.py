@@ -1,16 +1,19 @@
 """In which order the statements of earlier sessions are told in a session brief.
 
-A statement has the score by which it was chosen from its session (`Memory.worth`), learned from
-what careful readers would remember. It counts more if a person said it, if it tells a cause, if
-several sessions have it, if a session used it, and if it is about files of the branch that was
-worked on last. Long ones count less, and so does each further one of the same session, so that
-breadth comes before depth. Sessions in which nothing was said that is worth telling take no room.
+A statement has the score by which it was chosen from its session (`Memory.worth`), and one that
+says how likely a later session wants it (`usefulness`). It counts more if a person lays something
+down, if it tells a cause, if several sessions have it, if a session used it, and if it is about
+files of the branch that was worked on last. Long ones count less, since they take the room of
+others, and so does each further one of the same session, so that breadth comes before depth. One
+that is hardly useful is not told: better an empty place.
 
-What a later statement replaced is not told, whoever repeats it (`ReplacedWork`).
+What a later statement replaced is not told, whoever repeats it (`ReplacedWork`), nor what a person
+took back later in the same session.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
@@ -28,9 +31,11 @@ from holdfast.brief.known_statements import (
     tellable,
     tells_cause,
 )
+from holdfast.brief.usefulness import taken_off_for, usefulness
 from holdfast.brief.work_items import WorkItem, normalise_path
 from holdfast.language import content_stems
 from holdfast.model.knowledge import Kind, Memory, Recap
+from holdfast.model.records import Exchange, Session
 from holdfast.model.uris import uri
 from holdfast.recall.core.ended_words import EndedWords
 from holdfast.recall.retrievers.recaps import LIMITS as RECAP_LIMITS
@@ -41,27 +46,34 @@ from holdfast.refine.core.statement_similarity import (
     supersedes,
 )
 from holdfast.refine.facts.amendments import amends
+from holdfast.regex import regex
 from holdfast.store.protocol import Reader
 
 
 class RankingWeights(NamedTuple):
-    """What is added to the score of a statement, which lies between -1 and 4. Chosen on the
-    labelled sessions of `bench.start_brief`."""
+    """What is added to the usefulness of a statement, which lies between -3 and 2. Chosen on the
+    tuning half of `bench.start_brief`."""
 
-    # A statement without a score: a rule made it, or a model wrote it.
-    without_score: float = 0.0
+    # For `Memory.worth`, which lies between -1 and 4: alone, usefulness tells less of what is
+    # labelled as needed.
+    worth: float = 0.3
     recap: float = 1.0
-    by_person: float = 0.3
-    # What a person laid down, and causes: scores alone tell 0.02 more of the labelled items, but
-    # leave out rules and causes that a reader of real briefs would want.
+    # What a person laid down, and causes: a reader of real briefs wants them.
     laid_down: float = 1.2
-    cause: float = 1.0
+    cause: float = 0.5
     repeated: float = 0.3
     used: float = 0.5
     on_branch: float = 0.3
     # Taken off for each character, and for each statement of the same session that is told before.
     per_character: float = 0.006
-    per_session: float = 0.3
+    per_session: float = 0.2
+    # Statements below this, but for their length, are not told, unless they have no score because a
+    # rule made them or a model wrote them. A fifth of the lines goes, most of it useless or untrue.
+    least: float = -0.8
+    # A later request of the same session takes a statement back if it asks for a change and shares
+    # so many content words, and this share of its own.
+    taken_back_words: int = 2
+    taken_back_share: float = 0.5
     # A later decision about the same files replaces a statement that shares so many of its content
     # words with it.
     decided_words: int = 2
@@ -78,6 +90,16 @@ class RankingWeights(NamedTuple):
 
 
 _WEIGHTS = RankingWeights()
+# How an outcome begins that is not finished, as the rules of memories write it.
+_BEGUN = ("Began to ", "Began the plan ")
+# Asks for something else than there is.
+_ASKS_FOR_CHANGE = regex(
+    r"\b(?:remove|delete|drop|revert|undo|get rid of|back out|roll(?:ed)? back|rename|replace|"
+    r"take (?:it |that |this )?out|(?:move|change) (?:it|this|that|them|the)|no longer|not needed|"
+    r"don['’]?t (?:need|want|like)|instead|rather than|should(?:n['’]?t| not)|"
+    r"(?:should|must) (?:be(?! able)|only|just))\b",
+    re.IGNORECASE,
+)
 
 
 class ReplacedWork:
@@ -202,10 +224,30 @@ class StatementRanking:
         self._known_stems: dict[str, frozenset[str]] = {}
         # Of each session that was looked at, whether a person began it.
         self._by_person: dict[str, bool] = {}
+        self._checked: dict[str, KnownStatement | None] = {}
+        self._exchanges: dict[str, list[Exchange]] = {}
+        # The content words of what `take_outcomes` gave.
+        self._taken: list[frozenset[str]] = []
+
+    def take_outcomes(self, session: Session, most: int) -> list[KnownStatement]:
+        """What a session delivered, the most useful first. `best` leaves it out from then on."""
+        scored: list[tuple[float, str, KnownStatement]] = []
+        for one in self._memories:
+            is_outcome = one.kind is Kind.OUTCOME and one.by_agent and not is_begun(one)
+            known = self._known(one) if is_outcome and one.when >= session.started else None
+            if known is not None and known.turn.session == session.id:
+                scored.append((self._overtaken(known) - usefulness(one), one.id, known))
+        taken: list[KnownStatement] = []
+        for _, _, known in sorted(scored):
+            own = self._stems(known.memory)
+            if len(taken) < most and not any(is_same_matter(own, it) for it in self._taken):
+                taken.append(known)
+                self._taken.append(own)
+        return taken
 
     def best(self, told: Sequence[str]) -> Iterator[KnownStatement]:
         """Statements, best first, one of each matter, without what `told` says already."""
-        said = [content_stems(text) for text in told]
+        said = [*map(content_stems, told), *self._taken]
         by_session: Counter[str] = Counter()
         heap: list[tuple[float, str, float, KnownStatement | Memory]] = [
             (-self._score(one), one.id, 0.0, one) for one in self._memories
@@ -217,12 +259,15 @@ class StatementRanking:
             # First of all, because the rest reads records: many statements say the same.
             if any(is_same_matter(own, other) for other in said):
                 continue
-            known = self._check(one) if isinstance(one, Memory) else one
+            known = self._known(one) if isinstance(one, Memory) else one
             if known is None:
                 continue
-            due = _WEIGHTS.per_session * by_session[known.turn.session]
+            due = _WEIGHTS.per_session * by_session[known.turn.session] + self._overtaken(known)
             if due > taken_off:
                 heappush(heap, (negative_score + due - taken_off, id, due, known))
+                continue
+            is_scored = known.memory.worth is not None
+            if is_scored and -negative_score + _cost(known.memory) < _WEIGHTS.least:
                 continue
             said.append(own)
             by_session[known.turn.session] += 1
@@ -230,15 +275,31 @@ class StatementRanking:
 
     def _score(self, memory: Memory) -> float:
         weights = _WEIGHTS
-        score = weights.without_score if memory.worth is None else memory.worth
+        score = usefulness(memory) + weights.worth * (memory.worth or 0.0)
         score += weights.recap * (uri("memory", memory.id) in self._replaced.recaps)
-        score += weights.by_person * (not memory.by_agent)
         score += weights.laid_down * is_laid_down(memory)
         score += weights.cause * tells_cause(memory)
         score += weights.repeated * (memory.seen > 1)
         score += weights.used * (uri("memory", memory.id) in self._used)
         score += weights.on_branch * (not _files(memory).isdisjoint(self._files_of_branch))
-        return score - weights.per_character * len(own_words(memory.what))
+        return score - _cost(memory)
+
+    def _overtaken(self, known: KnownStatement) -> float:
+        """What is taken off because its session went on after a statement."""
+        exchanges = self._exchanges_of(known.turn.session)
+        last = max((one.last_seq for one in exchanges), default=0)
+        return taken_off_for(last - known.turn.seq)
+
+    def _exchanges_of(self, session: str) -> list[Exchange]:
+        if session not in self._exchanges:
+            found = self._reader.sessions.exchanges(self._bank, session)
+            self._exchanges[session] = list(found)
+        return self._exchanges[session]
+
+    def _known(self, memory: Memory) -> KnownStatement | None:
+        if memory.id not in self._checked:
+            self._checked[memory.id] = self._check(memory)
+        return self._checked[memory.id]
 
     def _check(self, memory: Memory) -> KnownStatement | None:
         """A statement with its turn, unless it was replaced, or is a task that is not open."""
@@ -248,9 +309,23 @@ class StatementRanking:
         text, files = own_words(memory.what), _files(memory)
         if self._replaced.is_decided_otherwise(text, memory.when, files):
             return None
-        if self._replaced.contains(known):
+        if self._replaced.contains(known) or self._is_taken_back(known):
             return None
         return None if self._is_said_otherwise_later(memory) else known
+
+    def _is_taken_back(self, known: KnownStatement) -> bool:
+        """Whether a person asked in the same session for something else than what an agent said."""
+        if not known.memory.by_agent:
+            return False
+        own = self._stems(known.memory)
+        for exchange in self._exchanges_of(known.turn.session):
+            if exchange.first_seq <= known.turn.seq or not _ASKS_FOR_CHANGE.search(exchange.title):
+                continue
+            asked = content_stems(exchange.title)
+            enough = max(_WEIGHTS.taken_back_words, _WEIGHTS.taken_back_share * len(asked))
+            if len(own & asked) >= enough:
+                return True
+        return False
 
     def _is_said_otherwise_later(self, memory: Memory) -> bool:
         """Whether a later statement replaces it, or gives another value in the same matter."""
@@ -284,9 +359,19 @@ class StatementRanking:
             normalise_path(file)
             for session in latest
             if session.branch == latest[0].branch
-            for exchange in self._reader.sessions.exchanges(self._bank, session.id)
+            for exchange in self._exchanges_of(session.id)
             for file in exchange.files_modified
         )
+
+
+def is_begun(memory: Memory) -> bool:
+    """Whether an outcome is not finished."""
+    return memory.kind is Kind.OUTCOME and memory.what.startswith(_BEGUN)
+
+
+def _cost(memory: Memory) -> float:
+    """What the room that a statement takes costs it."""
+    return _WEIGHTS.per_character * len(own_words(memory.what))
 
 
 def is_same_matter(one: frozenset[str], other: frozenset[str]) -> bool:
