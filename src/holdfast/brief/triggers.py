@@ -1,9 +1,9 @@
 """Triggers: briefs for a file that is about to be edited, or for an error that just occurred.
 
 They are prepared for a whole bank, so that a hook only has to look up a name. They say rather
-nothing than something beside the point: of a file only what a person decided while few other files
-were changed; of an error only one whose cause was stated and that was gone before its exchange
-ended. Each is shown at most once a session, which the hook takes care of.
+nothing than something beside the point: of a file only what a person decided with its name, or
+while few other files were changed; of an error only one whose cause was stated and that was gone
+before its exchange ended. Each is shown at most once a session, which the hook takes care of.
 """
 
 from __future__ import annotations
@@ -48,6 +48,10 @@ _MAX_QUOTE_CHARACTERS = 420
 # Where the cause of an error is looked for: sentences of this length in the start of a turn.
 _MIN_SENTENCE, _MAX_SENTENCE = 25, 400
 _MAX_TURN = 4000
+# A relative path, or a name with an extension of two letters or more: not `v1.2.3`, not `e.g`.
+_FILE = regex(
+    r"(?:[\w.@()\[\]-]+/)+[\w.()\[\]-]+\.[A-Za-z]\w{0,9}|\w[\w.()\[\]-]*\.[A-Za-z]\w{1,9}"
+)
 _NAMES_CAUSE = regex(
     r"\b(?:root cause|the (?:real |actual )?(?:problem|issue|bug|cause|reason|culprit) (?:is|was)|"
     r"caused by|turns? out|was due to|the fix (?:is|was)|happens? when|fails? when|because)\b",
@@ -62,9 +66,9 @@ def file_triggers(reader: Reader, bank: str) -> Triggers:
     found: dict[str, list[WorkItem]] = {}
     for record in _recent_work(reader, bank, since):
         item = items.from_record(record)
-        for file in sorted(item.changed):
-            if _is_about(item, file):
-                found.setdefault(file, []).append(item)
+        about = {file for file in item.changed if _is_about(item, file)}
+        for file in sorted(about | _named_files(item)):
+            found.setdefault(file, []).append(item)
     return {file: briefs for file, known in found.items() if (briefs := _file_briefs(file, known))}
 
 
@@ -94,6 +98,14 @@ def _is_about(item: WorkItem, file: str) -> bool:
     return len(item.changed) == 1 or any(_names_file(s.sentence, file) for s in item.decided)
 
 
+def _named_files(item: WorkItem) -> set[str]:
+    """The files that the decisions of an item name, changed or not: a rule is often stated before
+    anybody touches its file. The hook finds a file by the end of its path."""
+    named = (name for one in item.decided for name in code_names(one.sentence))
+    files = (normalise_path(name.removeprefix("@")) for name in named)
+    return {file for file in files if _FILE.fullmatch(file)}
+
+
 def _names_file(sentence: str, file: str) -> bool:
     base = file.rpartition("/")[2]
     return base.lower() in sentence.lower() or file in sentence
@@ -105,7 +117,9 @@ def _file_briefs(file: str, items: Sequence[WorkItem]) -> list[Brief]:
 
 
 def _file_brief(file: str, item: WorkItem) -> Brief:
-    said = select_quotes(item.decided, most=_MAX_QUOTES, characters=_MAX_QUOTE_CHARACTERS)
+    naming = [one for one in item.decided if _names_file(one.sentence, file)]
+    decided = naming or item.decided
+    said = select_quotes(decided, most=_MAX_QUOTES, characters=_MAX_QUOTE_CHARACTERS)
     words = " ".join(quote(decision.sentence) for decision in said)
     label = origin_label(item.trust, words, shared_by=item.shared_by)
     lines = (

@@ -42,3 +42,26 @@ def test_a_stated_rule_reaches_the_next_session_and_the_edit_that_would_break_it
     told = after_edit.removeprefix(before_edit[:-1])
     assert "PreToolUse" in told and "Holdfast, about uploader.cfg" in told and RULE in told
     assert "PreToolUse" not in before_edit
+
+
+NAMING = "From now on never edit web/site.css by hand; tools/styles.mjs writes it."
+STYLES = "{project}/web/site.css"
+NAMED_PLAYS = {
+    "agree": ([Say("Understood.")],),
+    "break": (
+        [Use("Write", {"file_path": STYLES, "content": "a { color: red }\n"})],
+        [Say("This edit would break a rule of this project.")],
+    ),
+}
+
+
+def test_a_rule_meets_the_edit_of_the_file_that_it_names_though_nobody_had_touched_it(
+    make_lab: MakeLab,
+) -> None:
+    lab = set_up(make_lab(NAMED_PLAYS))
+    lab.claude(f"{NAMING} PLAY:agree", WITHOUT_SERVER)
+    lab.wait_for_worker()
+    lab.api.requests.clear()
+    lab.claude("Make the links red. PLAY:break", WITHOUT_SERVER, allow="Write")
+    told = json.dumps(lab.api.requests[-1]["messages"][-2:])
+    assert "PreToolUse" in told and "Holdfast, about web/site.css" in told and NAMING in told
