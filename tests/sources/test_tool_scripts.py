@@ -14,6 +14,9 @@ def test_commands_are_read_however_the_script_writes_them() -> None:
         await tools.exec_command({cmd, workdir});
         const check = "ls\tsrc"; await tools.exec_command({cmd: check})
         await tools.exec_command({cmd: made(elsewhere)});
+        for (const step of [
+            "make lint", 'make test',
+        ]) { await tools.exec_command({cmd: step}); }
     """
 
     assert read_script(script).command.split("\n") == [
@@ -21,6 +24,8 @@ def test_commands_are_read_however_the_script_writes_them() -> None:
         "pytest -q",
         'gh pr create --title "Keep tabs"',
         "ls\tsrc",
+        "make lint",
+        "make test",
     ]
 
 

@@ -48,12 +48,18 @@ def read_script(script: str) -> ScriptCalls:
 
 
 def _value(given: str, script: str) -> str:
-    """The text that is given to a tool: itself, or what a variable of this name was set to."""
+    """The text that is given to a tool: itself, or what a variable of this name is set to; in a
+    loop over texts all of them, each on lines of its own."""
     if given[:1] in "\"'`":
         return _unquoted(given)
-    name = re.escape(given)
-    made = re.search(rf"\b(?:const|let|var)\s+{name}\s*=\s*({_STRING})", script, re.DOTALL)
-    return _unquoted(made[1]) if made else ""
+    made = re.search(
+        rf"\b(?:const|let|var)\s+{re.escape(given)}\s*"
+        rf"(?:=\s*(?P<one>{_STRING})|\bof\s*\[(?P<many>(?:\s*(?:{_STRING})\s*,?)+)\s*\])",
+        script,
+        re.DOTALL,
+    )
+    texts = _TEXTS.findall(made["one"] or made["many"]) if made else []
+    return "\n".join(map(_unquoted, texts))
 
 
 def _unquoted(text: str) -> str:
