@@ -12,7 +12,7 @@ from holdfast.sources.own_calls import is_memory_call, is_memory_lookup, without
     ("name", "action"),
     [
         ("mcp__holdfast__memory", '{"question":"why"}'),
-        ("mcp__plugin_holdfast_holdfast__memory_recall", "{}"),
+        ("mcp__plugin_holdfast_memory__memory_recall", "{}"),
         ("ToolSearch", '{"query":"select:mcp__holdfast__memory"}'),
         ("Bash", 'holdfast ask "Why did we drop Kafka?"'),
         ("Bash", "cd /srv/app && .venv/bin/holdfast recall kafka --json | head -20"),

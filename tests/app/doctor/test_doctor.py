@@ -20,7 +20,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.capture.home_paths import HomePaths
 from holdfast.settings import Settings
 from tests.support.installed_home import make_home, make_old, run
-from tests.support.transcripts import bug_hunt
+from tests.support.transcripts import Script, bug_hunt
 
 
 @pytest.fixture
@@ -155,13 +155,23 @@ def test_events_dated_in_the_future_report_a_wrong_clock(settings: Settings) -> 
     assert "24 hours ahead" in failing_checks(settings)["clock"].sentence
 
 
+def test_a_session_that_asked_this_memory_is_in_order(settings: Settings) -> None:
+    script = Script("22222222-0000-4000-8000-000000000001")
+    script.user("Why did we drop the queue?")
+    script.tool("mcp__holdfast__memory", "Not known.", question="Why did we drop the queue?")
+    script.assistant("The memory does not know.")
+    script.write(settings.claude_dir / "projects")
+    assert run(settings.home, "ingest").returncode == 0
+    assert "derived" not in failing_checks(settings)
+
+
 def test_inconsistent_derived_rows_are_rebuilt_if_allowed(settings: Settings) -> None:
     with closing(sqlite3.connect(settings.database)) as connection:
         connection.execute("DELETE FROM passage WHERE kind = 'turn'")
         connection.execute("UPDATE exchange SET session = 'nowhere'")
         connection.commit()
     found = failing_checks(settings)["derived"]
-    assert "8 turns that cannot be found" in found.sentence
+    assert "4 turns that cannot be found" in found.sentence
     assert "1 exchanges of sessions that are not there" in found.sentence
     refused = run(settings.home, "doctor", "--fix")
     assert refused.returncode == 1 and "not fixed without --yes" in refused.stderr

@@ -32,7 +32,7 @@ def ingest_answer(tmp_path: Path, tool: str, trust: str) -> tuple[Trust, Trust, 
     return call.trust, exchange.trust, call.tool.result
 
 
-@pytest.mark.parametrize("tool", ["mcp__holdfast__memory", "mcp__plugin_holdfast_holdfast__memory"])
+@pytest.mark.parametrize("tool", ["mcp__holdfast__memory", "mcp__plugin_holdfast_memory__memory"])
 def test_answers_of_our_own_server_are_trusted_and_not_stored_again(
     tmp_path: Path, tool: str
 ) -> None:

@@ -61,7 +61,8 @@ _NOISE_TAG = regex(
     r"</?(?:tool_use_error|persisted-output|error)>|<system-reminder>.*?(?:</system-reminder>|\Z)",
     re.DOTALL,
 )
-_OWN_TOOLS = ("mcp__holdfast__", "mcp__plugin_holdfast_holdfast__")
+# As `setup` names our server, and whatever the plugin calls it.
+_OWN_TOOLS = ("mcp__holdfast__", "mcp__plugin_holdfast_")
 _OWN_ANSWERS = ('{"answer":', '{"bank":')
 _OUTSIDE = regex(r'"trust": ?"external"')
 # The result that is kept of our own server's answers: their text is not captured again.

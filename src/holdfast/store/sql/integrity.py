@@ -5,13 +5,14 @@ from __future__ import annotations
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.store.sql.database import Database
 
-# Each counts rows that have no right to be there, or that are missing.
+# Each counts rows that have no right to be there, or that are missing. Calls of tools are not
+# looked for: those that ask this memory are left out of the index on purpose (`sources.own_calls`).
 _DERIVED = (
     (
         "turns that cannot be found",
         "SELECT count(*) FROM visible_turn AS turn WHERE NOT EXISTS (SELECT 1 FROM passage WHERE "
         "passage.bank = turn.bank AND kind = 'turn' AND passage.id = turn.id) "
-        "AND turn.role <> 'summary' AND NOT EXISTS "
+        "AND turn.role NOT IN ('summary', 'tool') AND NOT EXISTS "
         "(SELECT 1 FROM stale_session WHERE stale_session.bank = turn.bank AND "
         "stale_session.session = turn.session)",
     ),
