@@ -144,14 +144,16 @@ def _authority(candidate: Candidate, weights: RankingWeights) -> float:
 def _later_first(ranked: list[Candidate], weights: RankingWeights) -> list[Candidate]:
     """Where two records decide the same subject, move the later one above the earlier."""
     head = ranked[: weights.compared_for_ties]
-    subject_of = cache(_decided_subject)
+    subject_of, decides = cache(_subject), cache(_states_decision)
     for later, earlier in product([*head], repeat=2):
         close = weights.near_tie * earlier.score <= later.score < earlier.score
         after = later.passage.time > earlier.passage.time > ""
         if close and after and later.passage.session != earlier.passage.session:
             own, other = subject_of(later.passage), subject_of(earlier.passage)
             needed = weights.same_subject * min(len(own), len(other))
-            if own and other and len(own & other) >= needed:
+            is_same = own and other and len(own & other) >= needed
+            # To read the sentences of a text takes four times as long as to read its words.
+            if is_same and decides(later.passage) and decides(earlier.passage):
                 later.notes["amends"] = round(earlier.score - later.score, 4)
                 later.score = earlier.score
                 head.remove(later)
@@ -190,9 +192,12 @@ def _is_on_a_line(candidate: Candidate, lines: Sequence[frozenset[str]]) -> bool
     )
 
 
-def _decided_subject(passage: Passage) -> frozenset[str]:
-    """The stems of a passage that decides something; empty if it decides nothing."""
-    if not any(map(states_decision, sentences(passage.body[:_MAX_SEARCHED]))):
-        return frozenset()
+def _states_decision(passage: Passage) -> bool:
+    """Whether a passage decides something."""
+    return any(map(states_decision, sentences(passage.body[:_MAX_SEARCHED])))
+
+
+def _subject(passage: Passage) -> frozenset[str]:
+    """The stems of a passage."""
     said = words(passage.body[:_MAX_COMPARED])
     return frozenset(stem(word) for word in said if word not in STOPWORDS)

@@ -79,6 +79,7 @@ class _Comparison:
         self._stems = cache(content_stems)
         self._session = cache(self._find_session)
         self._is_stated = cache(self._find_whether_stated)
+        self._statements = cache(self._find_statements)
         # The relevance of the best record of each session.
         self._relevance: dict[tuple[str, str], float] = {}
         for candidate in candidates:
@@ -127,6 +128,10 @@ class _Comparison:
                     return str(getattr(source, "session", ""))
         return ""
 
+    def _find_statements(self, bank: str, session: str) -> list[Claim]:
+        """What people state in a session."""
+        return [claim for claim in self._reader.facts.claims(bank, session) if _is_statement(claim)]
+
     def _find_whether_stated(self, passage: Passage) -> bool:
         """Whether a passage is short and a person's statement, the exchange or the session of one,
         or the reply that settles it. What an agent says on the way is about its work."""
@@ -134,8 +139,7 @@ class _Comparison:
             return True
         if len(passage.body) > _MAX_STATEMENT or passage.role == "tool":
             return False
-        claims = self._reader.facts.claims(passage.bank, passage.session)
-        stated = [claim for claim in claims if _is_statement(claim)]
+        stated = self._statements(passage.bank, passage.session)
         if passage.kind == "digest" or not stated:
             return bool(stated)
         if passage.kind == "turn" and passage.role == "user":
