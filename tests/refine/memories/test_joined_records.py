@@ -57,6 +57,14 @@ def test_a_commit_is_joined_to_the_statement_that_says_more_and_proves_an_outcom
     assert kept.trust is Trust.TOOL or kept.trust is Trust.ASSISTANT
 
 
+def test_a_commit_is_joined_neither_to_the_request_nor_to_the_cause_of_what_it_ended() -> None:
+    commit = by_rules("Committed “Load every batch of the ledger once after a timeout”", 2)
+    cause = memory(f"{FIX} no more, since the office closed", 1, Kind.LESSON)
+    order = person(f"Find out first who is told, then: {FIX} of 45 minutes", 1)
+    for other in (cause, order):
+        assert join_records([other, commit]) == [other, commit]
+
+
 def test_a_statement_that_adds_nothing_to_a_commit_is_joined_to_it() -> None:
     commit = by_rules(f"Committed “{FIX} was closed”", 1)
     stated = memory("Every batch of the ledger loads once after a timeout", 2, Kind.OUTCOME)

@@ -139,7 +139,7 @@ _GENERIC = _word_set(
     "comments remark remarks person people user users team human assistant agents subagent "
     "subagents claude codex opus sonnet haiku fable ai model models code codebase file files "
     "folder folders directory directories project projects repo repos repository repositories "
-    "branch branches commit commits pr prs pull merge rebase stash origin upstream head master "
+    "branch branches commit commits pr prs pull merge rebase stash origin upstream head "
     "worktree worktrees diff test tests error errors warning warnings failure failures bug bugs "
     "exception exceptions function functions method methods class classes variable variables "
     "object objects string strings content contents text texts data input inputs message messages "

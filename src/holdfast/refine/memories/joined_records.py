@@ -1,11 +1,11 @@
 """Joins the memories of one session that tell the same matter, wherever they come from.
 
-A commit, the statement in which the agent reports it and the request that asked for it are one
-matter, as are a sentence and the list that it was completed to. One of them is kept, with the
-sources of the others: a person's own words before those of an agent that repeats them, the report
-that something was done before the request for it, what takes something back before what it takes
-back, and else the one that says more. `refine/distil/joining.py` joins statements before they are
-chosen; here they are worded, and beside what tools prove.
+A commit and the statement in which the agent reports it are one matter, as are a request and what
+the agent repeats of it, and a sentence and the list that it was completed to. One of them is kept,
+with the sources of the others: a person's own words before those of an agent that repeats them, the
+report that something was done before the request for it, what takes something back before what it
+takes back, and else the one that says more. `refine/distil/joining.py` joins statements before they
+are chosen; here they are worded, and beside what tools prove.
 """
 
 from __future__ import annotations
@@ -58,6 +58,8 @@ _RESTATES = regex(
     r"^(?:okay|ok|so|now|great)?\W*the user (?:is|was|wants?|wanted|says?|said|asks?|asked|needs?|"
     r"needed|reports?|reported|mentions?|mentioned)\b"
 )
+
+_REPORTS = frozenset((Kind.OUTCOME, Kind.FACT, Kind.DECISION))
 
 
 class _Record(NamedTuple):
@@ -160,10 +162,8 @@ def _are_beside(one: _Record, other: _Record) -> bool:
 
 def _tells(one: _Record, other: _Record, weights: Mapping[str, float]) -> bool:
     """Whether one memory tells all that another one does: it quotes it, or it has most of its
-    words and all of its numbers, and both negate or none does. That an agent did something, only
-    another report tells."""
-    is_report = other.memory.kind is Kind.OUTCOME and not other.is_by_rules
-    if is_report and one.memory.kind is not Kind.OUTCOME and not one.is_person:
+    words and all of its numbers, and both negate or none does."""
+    if other.memory.kind is Kind.OUTCOME and not _may_report(one, other):
         return False
     lead = _shared_lead(one, other)
     shared = (one.words & other.words) - lead
@@ -177,6 +177,14 @@ def _tells(one: _Record, other: _Record, weights: Mapping[str, float]) -> bool:
     own = other.words - lead
     is_covered = sum(weights[w] for w in shared) >= least * sum(weights[w] for w in own)
     return is_covered and other.values <= one.values
+
+
+def _may_report(one: _Record, outcome: _Record) -> bool:
+    """Whether a memory may tell of an outcome. That an agent did something, only another report or
+    the person tells. What tools prove is told by no request, and by no cause of what it ended."""
+    if outcome.is_by_rules:
+        return not one.is_person and one.memory.kind in _REPORTS
+    return one.is_person or one.memory.kind is Kind.OUTCOME
 
 
 def _shared_lead(one: _Record, other: _Record) -> frozenset[str]:
