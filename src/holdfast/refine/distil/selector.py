@@ -103,8 +103,10 @@ class Selector:
         scores = network(self.weights, numbers)
         kinds = by_word[:, 1:].argmax(axis=1)
         return [
-            Scored(candidate, float(score), KINDS[int(kind)], tuple(row.tolist()))
-            for candidate, score, kind, row in zip(candidates, scores, kinds, numbers, strict=True)
+            Scored(candidate, score, KINDS[kind], tuple(row))
+            for candidate, score, kind, row in zip(
+                candidates, scores.tolist(), kinds.tolist(), numbers.tolist(), strict=True
+            )
         ]
 
     def _by_words(self, hashed: Mapping[int, float]) -> Numbers:

@@ -127,14 +127,19 @@ def _subject(
     around it are about that, too, or else the file that its agent changed, or the files that a
     person named in the same message for what they call "it"."""
     near = utterances[max(0, number - _NEAR) : number + _NEAR + 1]
-    told = content_words("\n".join(one.text for one in near))
     turn = utterances[number].turn.id
     asked = (context.requests.get(turn, ""), context.subject)
     is_person = utterances[number].is_person
     files = (
         _named_files(statement, utterances[number]) if is_person else context.files.get(turn, "")
     )
-    return next((subject for subject in asked if content_words(subject) & told), files)
+    return next((subject for subject in asked if _is_told(subject, near)), files)
+
+
+def _is_told(subject: str, near: Sequence[Utterance]) -> bool:
+    """Whether one of these messages has a word of a subject."""
+    words = content_words(subject)
+    return bool(words) and not all(words.isdisjoint(content_words(one.text)) for one in near)
 
 
 def _named_files(statement: Statement, utterance: Utterance) -> str:

@@ -76,6 +76,8 @@ _FIX = regex(
     r"(?:is|are) now fixed|now (?:works|passes|pass)\b)|^fixed[.:!]",
     re.IGNORECASE,
 )
+# One of them is in every fix.
+_FIX_HINTS = ("fix", "solv", "solution", "now ")
 _DISPROOF = regex(
     r"\b(?:(?:that|it|this|which)(?: was|['’]s| is)(?: not|n['’]t) (?:it|the (?:cause|problem|"
     r"issue|reason|culprit|bug))\b|\b(?:was|is|were)(?: not|n['’]t) (?:the (?:root )?(?:cause|"
@@ -176,6 +178,9 @@ def explains_failure(sentence: str) -> bool:
 def states_fix(sentence: str) -> bool:
     """Whether a sentence says what ended a problem."""
     sentence = plain(sentence)
+    low = sentence.lower()
+    if not any(hint in low for hint in _FIX_HINTS):
+        return False
     return bool(_FIX.search(sentence)) and not _HEDGE.search(sentence)
 
 
