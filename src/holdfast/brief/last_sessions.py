@@ -127,9 +127,7 @@ class LastSessions:
     def _left_open(self, digest: Digest) -> list[str]:
         left = [one for one in digest.next_steps if self._holds(digest, one)]
         steps = [one for one in map(without_open_label, left) if names_work(one)]
-        # The outcome of the session says that its request is open.
-        more = [one for one in steps if one != digest.request]
-        return [f"{STILL_OPEN}{one_line(one)}" for one in more[: _LIMITS.next_steps]]
+        return [f"{STILL_OPEN}{one_line(one)}" for one in steps[: _LIMITS.next_steps]]
 
     def _holds(self, digest: Digest, text: str) -> bool:
         return not self._ended.find(text, digest.started, digest.session, WHOLE_SESSION)

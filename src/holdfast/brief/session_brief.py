@@ -136,9 +136,7 @@ def session_brief(
     characters = min(budget_tokens * _LIMITS.characters_per_token, MAX_CHARACTERS)
     page = Page(characters - head.size - foot.size - _LIMITS.frame_characters)
     page.add_groups(groups)
-    left_open = [line for line in page.lines() if line.startswith(STILL_OPEN)]
-    said = [*page.lines(Group.LAST_SESSION), *left_open]
-    told = _add_statements(page, ranking.best(said), memory_file)
+    told = _add_statements(page, ranking.best(_told_already(page)), memory_file)
     page.drop_repeated(Group.LAST_SESSION, DONE)
     index = _index(reader, bank, exchanges, ended, _Known(told, page.lines(), replaced))
     page.add_groups({Group.INDEX: index})
@@ -159,6 +157,16 @@ _FOOT = (
     "memory tools `memory` and `memory_recall`. Worth a look before redoing earlier work, "
     "undoing a decision, or asking the user what was settled already."
 )
+
+
+def _told_already(page: Page) -> list[str]:
+    """The lines of a page whose matter need not be told again. What the last sessions did is told
+    again if there is a better statement of it, and so is how far their open requests got."""
+    lines = page.lines()
+    asked = "\n".join(line for line in lines if line.startswith("- "))
+    left_open = [line for line in lines if line.startswith(STILL_OPEN)]
+    more = [line for line in left_open if line.removeprefix(STILL_OPEN) not in asked]
+    return [*page.lines(Group.LAST_SESSION), *more]
 
 
 def _add_statements(
