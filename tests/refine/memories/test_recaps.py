@@ -107,6 +107,7 @@ RECAP = LIMIT[-1][1]
         f"I'm now changing the export: {RECAP}",
         f"Perfect! I've updated `export.py`. {RECAP}",
         f"Let me check the bucket first. {RECAP}",
+        f"Not the gateway either. But look at the times: {RECAP}",
         f"## Todo List\n- [x] {RECAP}",
         f"| rows | way |\n|---|---|\n| 5,000 | {RECAP} |",
         "Export of 5,000 rows: gateway, background job, mail, `exports-tmp`, 72 hours, instant "

@@ -130,6 +130,7 @@ _REPORTS = regex(
 )
 # An agent's words about its own work or its findings, and offers: a document, a report, no rule.
 _OF_THE_WORK = regex(
+    r"\A\W*not (?:the|a|because|it)\b|\blook(?:ing)? at\b|"
     r"\bi(?:['’]m| am) (?:\w+ly |now |also |going to )?\w+ing\b|\bi(?:['’]ve| have) (?!it\b)|"
     r"\bi (?:also |now |then |just )?\w+ed\b|\blet me (?!restate|recap|repeat|sum|write|play)|"
     r"\b(?:has|have) been \w+ed\b|\bi(?:['’]ll| will) (?:now|also|then|help|create|make|"
