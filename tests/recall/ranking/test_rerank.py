@@ -156,7 +156,7 @@ def test_a_cross_encoder_reads_the_context_and_then_the_start_of_the_text(tmp_pa
     meaning = ModelSemanticSearch(tmp_path, SemanticModels(None, None, None, model))
     both = candidate("a", "Green.", context="Which colour?"), candidate("b", FILLER, context="x")
     assert judged(CrossEncoder(meaning), "colour", *both) == [1.0, 2.0]
-    assert model.read[0] == "Which colour? Green." and len(model.read[1]) == 800
+    assert model.read[0] == "Which colour? Green." and len(model.read[1]) == 600
     assert model.read[1].startswith(f"[8 May 2026] {FILLER[:20]}")
 
 
@@ -180,6 +180,16 @@ def test_the_token_limit_of_a_cross_encoder_grows_with_the_number_of_texts(tmp_p
     assert fixed.tokens == 1300  # what few are, cannot be too much
     reading.judge(asked("x"), [candidate("a", "a")] * 50, float("inf"))
     assert fixed.tokens == 3250
+
+
+def test_the_token_limit_of_a_cross_encoder_is_lower_for_long_texts(tmp_path: Path) -> None:
+    fixed = FixedReranker([1.0])
+    reading = CrossEncoder(ModelSemanticSearch(tmp_path, SemanticModels(None, None, None, fixed)))
+    long, short = [candidate("a", FILLER)] * 20, [candidate("b", "b")] * 30
+    reading.judge(asked("x"), long, float("inf"))
+    assert fixed.tokens == 20 * 30
+    reading.judge(asked("x"), long + short, float("inf"))
+    assert fixed.tokens == 20 * 30 + 30 * 65
 
 
 def test_a_candidate_that_was_not_reranked_keeps_its_score() -> None:

@@ -158,8 +158,10 @@ class RerankLimits(NamedTuple):
     proximity: float = 2 / 3
     # The cross-encoder takes as long as its texts are long, so of a long one it reads this much:
     # the start, unless a later stretch covers at least `worth_moving` more of the query (session
-    # MRR on archaeology 0.922 to 0.929). Stretches start every `read_step` characters.
+    # MRR on archaeology 0.922 to 0.929). Stretches start every `read_step` characters. A short text
+    # is read whole after its context: 400 characters of both cost LoCoMo 0.029 MRR.
     read_length: int = 800
+    read_length_of_long: int = 600
     read_step: int = 200
     searched_length: int = 4800
     worth_moving: float = 0.02
@@ -167,6 +169,9 @@ class RerankLimits(NamedTuple):
     # of many long texts only the best are read. With 100 a recall takes a third longer and finds no
     # more (LoCoMo 0.858 / 0.642 with 100, 0.858 / 0.643 with 65, 0.843 / 0.638 with 50).
     tokens_per_candidate: int = 65
+    # Of long texts it reads fewer (BEAM-100K 0.593 / 0.560 with 800 characters and 65 tokens, then
+    # with 600 characters 0.593 / 0.562 with 45, 0.592 / 0.563 with 30, 0.593 / 0.568 with 20).
+    tokens_per_long_text: int = 30
     fewest: int = 20
     # A short turn gains a share of what is said of its neighbours, and every candidate a share of
     # the mean of the best of its session (LoCoMo 0.756 to 0.762; 0.1 and 0.15 were tried).

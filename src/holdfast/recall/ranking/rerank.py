@@ -96,11 +96,10 @@ class CrossEncoder:
         """Reads one stretch of each candidate: a short text after its context, a long one only
         after its date."""
         limits = self._limits
-        texts = (
-            _stretch_to_read(candidate, query.stem_weights, limits)[: limits.read_length]
-            for candidate in best
-        )
-        tokens = limits.tokens_per_candidate * max(len(best), limits.fewest)
+        texts = (_stretch_to_read(candidate, query.stem_weights, limits) for candidate in best)
+        long = sum(len(candidate.passage.body) > limits.short_text for candidate in best)
+        short = max(len(best), limits.fewest) - long
+        tokens = limits.tokens_per_candidate * short + limits.tokens_per_long_text * long
         values = self._semantic.rerank(query.text, texts, deadline, tokens)
         if values is not None and self._semantic.reranker_ships:
             # Its scale is known, so the scores also help to decide whether anything answers.
@@ -200,24 +199,24 @@ def _stretch_to_read(
     """The text that the cross-encoder is given for a candidate."""
     body, time = candidate.passage.body, candidate.passage.time
     if len(body) <= limits.short_text:
-        return " ".join(_parts_in_context(candidate, limits)[0])
+        return " ".join(_parts_in_context(candidate, limits)[0])[: limits.read_length]
     stretch = body[_best_start(body, weights, limits) :]
-    if not time:
-        return stretch
-    day = datetime.fromisoformat(time)
-    return f"[{day.day} {day:%B %Y}] {stretch}"
+    if time:
+        day = datetime.fromisoformat(time)
+        stretch = f"[{day.day} {day:%B %Y}] {stretch}"
+    return stretch[: limits.read_length_of_long]
 
 
 def _best_start(body: str, weights: Mapping[str, float], limits: RerankLimits) -> int:
     """Where the stretch of a text begins that covers most of a query; always at a word."""
-    if len(body) <= limits.read_length:
+    if len(body) <= limits.read_length_of_long:
         return 0
     step = limits.read_step
     starts = range(0, min(len(body), limits.searched_length), step)
     stems = [stems_in(weights, body[n : n + step]) for n in starts]
     start, most = 0, 0.0
     for first, n in enumerate(starts):
-        inside = frozenset[str]().union(*stems[first : first + limits.read_length // step])
+        inside = frozenset[str]().union(*stems[first : first + limits.read_length_of_long // step])
         covered = weight_share(weights, inside)
         if covered > most + (limits.worth_moving if n else 0.0):
             start, most = n, covered
