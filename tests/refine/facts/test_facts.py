@@ -33,6 +33,16 @@ PNPM = "From now on use pnpm instead of npm in this repository."
 FEW = costly(12)
 
 
+def test_a_complaint_in_the_same_words_in_two_sessions_is_no_rule(tmp_path: Path) -> None:
+    complaint = (
+        "Too many requests hit the backend from the repair page, the browser keeps asking for the "
+        "same thing"
+    )
+    scripts = [session_saying(f"2026-09-0{n}", n, complaint) for n in (1, 5)]
+    with open_filled(tmp_path, *scripts) as memory:
+        assert memory.browse.facts() == []
+
+
 def test_a_repeated_statement_adds_evidence_to_one_fact(tmp_path: Path) -> None:
     again = "Remember: never push to the main branch directly."
     scripts = [

@@ -286,7 +286,7 @@ class FactBuilder:
             return
         found = self._pool.find_amended(claim, lambda earlier: self._is_open(earlier, claim))
         self._pool.add(claim)
-        if found is None:
+        if found is None or _repeats(found.later.text, found.earlier.text):
             return
         old = self._draft_of(found.earlier)
         new = self._draft_of(found.later)
@@ -425,6 +425,11 @@ class FactBuilder:
         for attempt in recurrences(problem, claims):
             if draft.holds_at(attempt.time):
                 draft.add_evidence(attempt.time, claim_uri(attempt), EvidenceKind.RECURRED)
+
+
+def _repeats(later: str, earlier: str) -> bool:
+    """Whether a statement only says again what an earlier one says."""
+    return says_the_same(statement_features(later), statement_features(earlier))
 
 
 def claim_uri(claim: Claim) -> str:
