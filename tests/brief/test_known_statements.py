@@ -44,9 +44,11 @@ def retain(
     worth: float | None = 2.0,
     where: str = "",
 ) -> None:
-    """Keep a statement as a memory that rests on the turn that states it."""
+    """Keep a statement as a memory that rests on the turn that states it and its exchange."""
     bank = memory.context.bank_id() or ""
     turn = find_turn(memory, text)
+    exchanges = memory.store.sessions.exchanges(bank, turn.session)
+    own = next(one for one in exchanges if one.first_seq <= turn.seq <= one.last_seq)
     id = content_id("known", text)
     one = Memory(
         bank,
@@ -56,7 +58,7 @@ def retain(
         turn.trust,
         when=turn.time,
         where=where,
-        evidence_for=(uri("turn", turn.id),),
+        evidence_for=(uri("exchange", own.id), uri("turn", turn.id)),
         seen=seen,
         kind=kind,
         worth=worth,

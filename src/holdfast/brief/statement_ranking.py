@@ -232,17 +232,19 @@ class StatementRanking:
     def take_outcomes(self, session: Session, most: int) -> list[KnownStatement]:
         """What a session delivered, the most useful first. `best` leaves it out from then on."""
         scored: list[tuple[float, str, KnownStatement]] = []
+        own = {uri("exchange", exchange.id) for exchange in self._exchanges_of(session.id)}
         for one in self._memories:
             is_outcome = one.kind is Kind.OUTCOME and one.by_agent and not is_begun(one)
-            known = self._known(one) if is_outcome and one.when >= session.started else None
+            is_own = is_outcome and not own.isdisjoint(one.evidence_for)
+            known = self._known(one) if is_own else None
             if known is not None and known.turn.session == session.id:
                 scored.append((self._overtaken(known) - usefulness(one), one.id, known))
         taken: list[KnownStatement] = []
         for _, _, known in sorted(scored):
-            own = self._stems(known.memory)
-            if len(taken) < most and not any(is_same_matter(own, it) for it in self._taken):
+            stems = self._stems(known.memory)
+            if len(taken) < most and not any(is_same_matter(stems, it) for it in self._taken):
                 taken.append(known)
-                self._taken.append(own)
+                self._taken.append(stems)
         return taken
 
     def best(self, told: Sequence[str]) -> Iterator[KnownStatement]:
