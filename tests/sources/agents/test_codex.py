@@ -144,7 +144,7 @@ def test_a_script_is_read_as_the_commands_and_edits_that_it_calls(tmp_path: Path
     patch = "*** Begin Patch\\n*** Add File: docs/tabs.md\\n+Tabs stay.\\n*** End Patch"
     script = (
         f'await tools.apply_patch("{patch}"); const r = await tools.exec_command('
-        '{cmd: "git commit -am \\"Keep tabs\\"", workdir: "/work/parser"}); text(r.output)'
+        '{cmd: "git commit -am \\"Keep tabs\\"", workdir: "/home/dev/parser"}); text(r.output)'
     )
     _with_script(
         folder,
