@@ -482,6 +482,7 @@ def _is_settled(messages: Sequence[_Message], place: int, text: str) -> bool:
 
 
 def _is_agreed(messages: Sequence[_Message], place: int) -> bool:
+    """Whether what a person says next begins with a yes."""
     reply = next((m for m in messages[place + 1 :] if m.is_person), None)
     return reply is not None and _ASSENTS.match(reply.text) is not None
 
@@ -493,9 +494,9 @@ def _additions(after: Sequence[_Message], one: _Candidate) -> Iterator[tuple[str
     for place, message in enumerate(after):
         if message.worked:
             return
-        reply = next((m for m in after[place + 1 :] if m.is_person), None)
-        is_agreed = reply is not None and _ASSENTS.match(reply.text) is not None
-        if not (message.is_person or is_agreed) or len(message.text) > LIMITS.max_added:
+        if len(message.text) > LIMITS.max_added:
+            continue
+        if not message.is_person and not _is_agreed(after, place):
             continue
         text = " ".join(_stated(sentences(message.text)))
         if not LIMITS.min_added <= len(text) <= room or not _ADDS.search(text):
