@@ -127,6 +127,30 @@ def test_a_title_after_skipped_lines_is_stored_the_same_in_one_run_or_two(
     assert kept[0] == kept[1] and kept[0]
 
 
+@pytest.mark.parametrize("order", [("titled", "later"), ("later", "titled")])
+def test_a_summary_in_a_later_file_titles_the_session_in_either_order(
+    tmp_path: Path, order: tuple[str, str]
+) -> None:
+    titled = Script()
+    titled.user("Why do the pontoons float?")
+    titled.assistant("They are hollow.")
+    later = Script(session="22222222-0000-4000-8000-000000000002")
+    leaf = titled.lines[-1]["uuid"]
+    later.lines.append({"type": "summary", "summary": "Hollow pontoons", "leafUuid": leaf})
+    later.user("Paint the harbour wall.")
+    files = {"titled": titled.write(tmp_path), "later": later.write(tmp_path)}
+    with open_at(tmp_path) as memory:
+        for name in order:
+            memory.ingest(memory.ingestion.find([files[name]]))
+        found = {s.id: s for s in memory.reader.sessions.latest(None)}
+        digest = memory.reader.sessions.digest(found[titled.session].bank, titled.session)
+        paths = {s.id: s.path for s in memory.reader.sources.all()}
+    assert found.keys() == {titled.session, later.session}
+    assert found[titled.session].title == "Hollow pontoons" and not found[later.session].title
+    assert paths[found[titled.session].source] == str(files["titled"])
+    assert digest is not None and "Hollow pontoons" in digest.request
+
+
 def test_the_same_line_in_a_forked_file_counts_once(tmp_path: Path) -> None:
     original = bug_hunt()
     fork = Script("99999999-0000-4000-8000-000000000009")

@@ -1,3 +1,6 @@
+import json
+import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -349,7 +352,27 @@ def test_a_title_is_assigned_to_its_session(kind: str, key: str) -> None:
     assert not reading.turns
 
 
-def test_a_summary_of_another_sessions_leaf_is_housekeeping() -> None:
+def test_a_summary_titles_the_session_of_its_leaf_in_another_file(tmp_path: Path) -> None:
+    later, titled = tmp_path / "later.jsonl", tmp_path / "titled.jsonl"
+    copy = tmp_path / "resumed.jsonl"
+    leaf = json.dumps(user("Done?", uuid="u9", sessionId="s-old"))
+    titled.write_text(json.dumps(user("Start", uuid="u8")) + "\n" + leaf + "\n", "utf-8")
+    copy.write_text(json.dumps(user("Done?", uuid="u9", sessionId="s-copy")), "utf-8")
+    os.utime(titled, ns=(1, 1))
     record = {"type": "summary", "summary": "Old work", "leafUuid": "u9"}
 
-    assert outcome(record) == (LineOutcome.SKIPPED, SkipReason.HOUSEKEEPING)
+    file = FILE._replace(path=str(later), stem="later")
+    reading = read_record(record, file)
+
+    assert (reading.session, reading.title) == ("s-old", "Old work")
+    described = describe_session(record, file)
+    assert (described.id, described.host, described.cwd) == ("s-old", "s-old", "")
+
+
+def test_a_summary_whose_leaf_is_in_no_file_is_housekeeping(tmp_path: Path) -> None:
+    (tmp_path / "other.jsonl").write_text('{"uuid":"u9', "utf-8")
+    file = FILE._replace(path=str(tmp_path / "later.jsonl"))
+    for leaf in ({"leafUuid": "u9"}, {"leafUuid": ""}, {}):
+        reading = read_record({"type": "summary", "summary": "Old work", **leaf}, file)
+
+        assert (reading.outcome, reading.reason) == (LineOutcome.SKIPPED, SkipReason.HOUSEKEEPING)

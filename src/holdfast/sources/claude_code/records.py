@@ -13,6 +13,7 @@ from holdfast.model.ledgers.lines import LineOutcome, SkipReason
 from holdfast.model.records import Role
 from holdfast.model.trust import Trust
 from holdfast.sources.claude_code import prompts, tools
+from holdfast.sources.claude_code.leaves import find_leaf
 from holdfast.sources.draft import (
     WRONG_SHAPE,
     DraftResult,
@@ -125,6 +126,8 @@ def session_id(record: Record, file: FileInfo) -> str:
     """The id of a line's session; a subagent's is made of its parent's and its own."""
     host: Any = record.get("sessionId")
     if host.__class__ is not str or not host:
+        if "leafUuid" in record and (found := _titled_line(record, file)):
+            return session_id(*found)
         host = file.stem
     if "agentId" in record and string(record, "agentId"):
         return f"{host}:{record['agentId']}"
@@ -136,7 +139,7 @@ def session_id(record: Record, file: FileInfo) -> str:
 def describe_session(record: Record, file: FileInfo) -> DraftSession:
     """What a line says about its session."""
     id = session_id(record, file)
-    host = string(record, "sessionId") or file.stem
+    host = string(record, "sessionId") or id.partition(":")[0]
     inner = id.partition(":")[2] if id != host else ""
     return DraftSession(
         id,
@@ -328,7 +331,14 @@ def _prompt_text(prompt: object) -> str:
 
 def _title(record: Record, file: FileInfo, key: str) -> ParsedLine:
     title = string(record, key).strip()
-    host = string(record, "sessionId")
-    if not title or not host:
-        return skipped(SkipReason.HOUSEKEEPING)  # before 2.0 a summary named another session's leaf
-    return ParsedLine(LineOutcome.CAPTURED, session=host, title=title)
+    titled = string(record, "sessionId") or _titled_line(record, file)
+    if not title or not titled:
+        return skipped(SkipReason.HOUSEKEEPING)  # of a session whose transcript is gone
+    return ParsedLine(LineOutcome.CAPTURED, session=session_id(record, file), title=title)
+
+
+def _titled_line(record: Record, file: FileInfo) -> tuple[Record, FileInfo] | None:
+    """The last line of the session that a summary without a session titles, and its file. Before
+    2.0 summaries stood at the start of later files."""
+    found = find_leaf(file.path, string(record, "leafUuid"))
+    return (found[0], file._replace(stem=found[1])) if found and found[0] else None

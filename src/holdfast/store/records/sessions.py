@@ -323,7 +323,10 @@ class SessionWriter(SessionReader):
             "AND excluded.started < session.started) THEN excluded.started "
             "ELSE session.started END, "
             "ended = CASE WHEN excluded.ended > session.ended THEN excluded.ended "
-            "ELSE session.ended END",
+            "ELSE session.ended END, "
+            # Another file may have told its title before its own was read.
+            "source = CASE WHEN session.started = '' AND excluded.started <> '' "
+            "THEN excluded.source ELSE session.source END",
             session_row(session),
         )
         mark_stale(self._db, [(session.bank, session.id, _AFTER_LAST_SEQ)])
