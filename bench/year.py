@@ -3,17 +3,21 @@
 Real sessions are written again and again into a Claude Code folder, each time with new ids, the
 dates of their day and other names of symbols. Hooks note their start and end, as in life; at the
 end of a day a worker runs with the clock of that day, and files get its time, so that what is kept
-for a while goes when that while is over. Every month has a process of its own, as long
-as it lasts, and ends with a backup and measurements in a fresh process: processor time of a recall,
-of a start brief and of `holdfast recall` as a command, each in times of a control (`python -c pass`
-for the command, the same sorting of numbers for the others), sizes on disk, and counts of records.
-A memory whose recall takes longer because it holds more is expected; one whose *work per session*
-or whose other files grow with age is not.
+for a while goes when that while is over. Transcripts are removed after 30 days, as Claude Code does
+it; the worker's log notes each. Every month has a process of its own, as long as it lasts, and ends
+with a backup, which is checked, and measurements in a fresh process: processor time of a recall, of
+a start brief and of a digest in times of a control (sorting numbers), of commands and of the hook
+at the start of a session in times of `python -c pass`, sizes on disk, and counts of records. What
+people lay down and later replace is judged each month (`bench.year_plants`), and after the sixth
+month everything is derived again as by another release (`bench.year_upgrade`). A memory whose
+recall takes longer because it holds more is expected; one whose *work per session* or whose other
+files grow with age is not.
 
-`HOLDFAST_BENCH_DAYS` and `HOLDFAST_BENCH_A_DAY` change the length. `HOLDFAST_BENCH_YEAR` names a
-folder in which the year is kept: an interrupted run continues there. With
-`HOLDFAST_BENCH_MEASURED=2`, only the last two days of a month have a worker run each and are
-measured; the days before are read in one run. Measured days repeat the same sessions every month.
+`HOLDFAST_BENCH_DAYS`, `HOLDFAST_BENCH_MONTH` and `HOLDFAST_BENCH_A_DAY` change the length.
+`HOLDFAST_BENCH_YEAR` names a folder in which the year is kept: an interrupted run continues there.
+With `HOLDFAST_BENCH_MEASURED=2`, only the last two days of a month have a worker run each and are
+measured; the days before are read in one run, in which a text that differs from an earlier one only
+in the numbers of its symbols gets its vector. Measured days repeat the same sessions every month.
 The folder keeps the memory as it was before them (`before-DAY`): put it in place of the folder's
 own, and `python -m bench.year days FOLDER DAY LAST` measures them again, with other code.
 """
@@ -25,24 +29,25 @@ import os
 import re
 import resource
 import shutil
-import sqlite3
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 
+from bench import year_plants, year_upgrade
 from bench.corpus import real_transcripts
+from bench.year_measures import children_cpu, measure
+from bench.year_vectors import reused_vectors
 from holdfast.app.background.steps import STEPS
 from holdfast.app.background.worker import WorkerOptions, run_worker
-from holdfast.app.memory import Holdfast
-from holdfast.app.transfer.backup import back_up
+from holdfast.app.transfer.backup import back_up, check_backup
 from holdfast.capture.home_paths import INJECTED_SUFFIX, HomePaths
 from holdfast.capture.inbox import inbox_folders, make_inbox
 from holdfast.hosts import claude_code
@@ -51,13 +56,16 @@ from holdfast.times import format_time
 
 DAYS = int(os.environ.get("HOLDFAST_BENCH_DAYS", "365"))
 A_DAY = int(os.environ.get("HOLDFAST_BENCH_A_DAY", "5"))
-MONTH = 30
+MONTH = int(os.environ.get("HOLDFAST_BENCH_MONTH", "30"))
 MEASURED = int(os.environ.get("HOLDFAST_BENCH_MEASURED", MONTH))
 FIRST = datetime(2025, 11, 1, 9, tzinfo=UTC)
 # Sessions of an ordinary length: a year of the longest would take a day to simulate.
 SMALLEST, LARGEST = 100_000, 400_000
 BACKUPS_KEPT = 3
-ASKED = 15
+# After this long, Claude Code removes transcripts.
+TRANSCRIPTS_KEPT = timedelta(days=30)
+# After this month, everything is derived again.
+UPGRADE_AFTER = 6
 _CAPTURE_SCRIPT = Path(claude_code.__file__).parent / "scripts" / "capture.sh"
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _IDS = re.compile(r"\b(toolu|msg|req)_(\w+)")
@@ -69,14 +77,23 @@ _SPOKEN = frozenset({"text", "content", "prompt", "command", "new_string", "old_
 def main() -> int:
     """Simulate the year, and print a line a month."""
     if sys.argv[1:2] == ["month"]:
-        simulate_month(Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))
+        place = Path(sys.argv[2])
+        if not _upgraded(place).exists():
+            year_upgrade.be_an_older_release()
+        simulate_month(place, int(sys.argv[3]), int(sys.argv[4]))
         return 0
     if sys.argv[1:2] == ["days"]:
         place, first, last = Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
         print(json.dumps(measure_days(place, settings_of(place), first, last)))
         return 0
     if sys.argv[1:2] == ["measure"]:
-        print(json.dumps(measure(Path(sys.argv[2]), sys.argv[3])))
+        settings = settings_of(Path(sys.argv[2]))
+        print(json.dumps(measure(settings, sys.argv[3], int(sys.argv[4]))))
+        return 0
+    if sys.argv[1:2] == ["derive"]:
+        now = sys.argv[3]
+        settings = settings_of(Path(sys.argv[2]))
+        print(json.dumps(year_upgrade.derive_again(settings, lambda: now)))
         return 0
     with ExitStack() as stack:
         found = stack.enter_context(real_transcripts())
@@ -119,26 +136,31 @@ def make_home(place: Path, sources: Sequence[Path]) -> Path:
 def run_months(place: Path) -> Iterator[dict[str, Any]]:
     """Simulate and measure each month; months that a kept folder has are read from it."""
     for first in range(0, DAYS, MONTH):
-        last = min(first + MONTH, DAYS)
-        noted = place / f"month-{first:03d}-{last:03d}.json"
+        last, month = min(first + MONTH, DAYS), first // MONTH + 1
+        noted, upgraded = place / f"month-{first:03d}-{last:03d}.json", _upgraded(place)
+        if month == UPGRADE_AFTER + 1 and not upgraded.exists():
+            now = day_time(first - 1, 12)
+            done = year_upgrade.upgrade(settings_of(place), UPGRADE_AFTER, now)
+            upgraded.write_text(json.dumps(done))
         if not noted.exists():
-            began = _children_cpu()
+            began = time.monotonic(), children_cpu()
             _run("month", str(place), str(first), str(last))
             worked = json.loads((place / "worked.json").read_text())
-            worked["cpu_s"] = _children_cpu() - began
-            measured = json.loads(_run("measure", str(place), day_time(last - 1)))
-            noted.write_text(json.dumps({"month": first // MONTH + 1, **worked, **measured}))
+            worked["wall_s"] = time.monotonic() - began[0]
+            worked["cpu_s"] = children_cpu() - began[1]
+            measured = json.loads(_run("measure", str(place), day_time(last - 1), str(month)))
+            noted.write_text(json.dumps({"month": month, **worked, **measured}))
         yield json.loads(noted.read_text())
+
+
+def _upgraded(place: Path) -> Path:
+    """The file that notes the upgrade of a simulated year, once it was made."""
+    return place / "upgrade.json"
 
 
 def _run(*arguments: str) -> str:
     command = [sys.executable, "-m", "bench.year", *arguments]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-
-
-def _children_cpu() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def day_time(day: int, hour: int = 9) -> str:
@@ -160,12 +182,14 @@ def simulate_month(place: Path, first: int, last: int) -> None:
         write_day(place, day, day * A_DAY)
         drain_day(settings, day)
     if measured_from > first:
-        work_a_day(settings, measured_from - 1)
+        with reused_vectors(place / "vectors.npz"):
+            work_a_day(settings, measured_from - 1)
         keep_copy(place, measured_from)
     by_day = measure_days(place, settings, measured_from, last)
     backup_began = time.process_time()
     backup = back_up(settings, None, lambda: day_time(last - 1))
     backup_s = time.process_time() - backup_began
+    check_backup(settings, backup.path)
     for old in sorted(backup.path.parent.iterdir())[:-BACKUPS_KEPT]:
         old.unlink()
     worked = {
@@ -193,6 +217,19 @@ def write_day(place: Path, day: int, first_source: int) -> None:
     for n in range(A_DAY):
         source = sources[(first_source + n) % len(sources)]
         write_session(place, source, day * A_DAY + n, day, n)
+    if day % MONTH == year_plants.DAY_OF_MONTH:
+        plant(place, sources, day)
+
+
+def plant(place: Path, sources: Sequence[Path], day: int) -> None:
+    """Write the sessions in which something is laid down, in the project with the most sessions."""
+    projects = Counter(source.stem.partition("@")[2] for source in sources)
+    folder = f"/home/dev/{projects.most_common(1)[0][0]}"
+    for n, said in enumerate(year_plants.said_in(day // MONTH + 1)):
+        session = str(uuid.uuid5(uuid.NAMESPACE_URL, f"said {said.text}"))
+        start = FIRST + timedelta(days=day, hours=8, minutes=n)
+        path = year_plants.write_plant(place / ".claude" / "projects", said, session, folder, start)
+        end_session(place, session, path, folder, start)
 
 
 def keep_copy(place: Path, day: int) -> None:
@@ -214,10 +251,19 @@ def drain_day(settings: Settings, day: int) -> None:
 
 def work_a_day(settings: Settings, day: int) -> float:
     """Let a worker do the work that waits at the end of a day; returns the processor time."""
+    remove_transcripts(settings.home.parent, day)
     before = time.process_time()
     drain_day(settings, day)
     run_worker(settings, WorkerOptions(start_delay_s=0, linger_s=0), now=lambda: day_time(day))
     return time.process_time() - before
+
+
+def remove_transcripts(place: Path, day: int) -> None:
+    """Remove the transcripts that Claude Code would have removed by now."""
+    oldest = (FIRST + timedelta(days=day) - TRANSCRIPTS_KEPT).timestamp()
+    for path in (place / ".claude").rglob("*.jsonl"):
+        if path.stat().st_mtime < oldest:
+            path.unlink()
 
 
 def re_date(day: int, *folders: Path) -> None:
@@ -262,6 +308,11 @@ def write_session(place: Path, source: Path, number: int, day: int, of_day: int)
             if "cwd" in again:
                 again["cwd"] = folder
             out.write(json.dumps(again, ensure_ascii=False) + "\n")
+    end_session(place, session, path, folder, start)
+
+
+def end_session(place: Path, session: str, path: Path, folder: str, start: datetime) -> None:
+    """What a session leaves besides its transcript, which gets its time."""
     os.utime(path, (start.timestamp(), start.timestamp()))
     hook(place, "SessionStart", session, path, folder)
     hook(place, "SessionEnd", session, path, folder)
@@ -305,109 +356,15 @@ def hook(place: Path, event: str, session: str, path: Path, folder: str) -> None
     )
 
 
-def _timed(do: Callable[[], object]) -> float:
-    began = time.process_time()
-    do()
-    return time.process_time() - began
-
-
-def _control() -> object:
-    return sorted(str(n * 7919 % 100_003) for n in range(60_000))
-
-
-def measure(place: Path, now: str) -> dict[str, Any]:
-    """What the memory is like at the end of a month."""
-    settings = settings_of(place)
-    with Holdfast(settings, lambda: now, create=False) as memory:
-        questions = _questions(settings.database)
-        banks = [bank.id for bank in memory.reader.banks.all()]
-        memory.recall(questions[0], bank="all")  # loads what is loaded once
-        recalls, briefs, controls = list[float](), list[float](), list[float]()
-        for question in questions:
-            controls.append(_timed(_control))
-            recalls.append(_timed(lambda q=question: memory.recall(q, bank="all")))
-            briefs.append(_timed(lambda: memory.briefs.session_brief(banks[0])))
-        texts = [memory.briefs.session_brief(bank).text for bank in banks]
-    control = statistics.median(controls)
-    home = settings.home
-    return {
-        "recall": statistics.median(recalls) / control,
-        "brief": statistics.median(briefs) / control,
-        "command": _command_ratio(place, questions[0]),
-        "database_mb": _size(home, ("memory.db",)),
-        "vectors_mb": _size(home, ("vectors",)),
-        "backups_mb": _size(home, ("backups",)),
-        "rest_mb": _size(home) - _size(home, ("memory.db", "vectors", "backups")),
-        "files": sum(1 for path in home.rglob("*") if path.is_file()),
-        "journals": _files_in(HomePaths(home).journals),
-        "marks": _files_in(HomePaths(home).session_marks),
-        "backups": _files_in(home / "backups"),
-        "briefs": _files_in(HomePaths(home).briefs),
-        "log_kb": _size(home, ("worker.log",)) * 1024,
-        "brief_lines": statistics.mean(len(text.splitlines()) for text in texts),
-        "brief_characters": statistics.mean(map(len, texts)),
-        "records": _counts(home / "memory.db"),
-    }
-
-
-def _questions(database: Path) -> list[str]:
-    """The first words of statements that the memory holds, the same for the same memory."""
-    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
-        found = connection.execute("SELECT what FROM retained_memory ORDER BY id LIMIT ?", (ASKED,))
-        return [" ".join(text.split()[:8]) for (text,) in found]
-
-
-def _command_ratio(place: Path, question: str) -> float:
-    env = {**os.environ, "HOME": str(place), "HOLDFAST_HOME": str(place / ".holdfast")}
-    env.pop("PYTHONDONTWRITEBYTECODE", None)  # compiling would be measured instead
-    main = "from holdfast.interfaces.cli.main import main; raise SystemExit(main())"
-
-    def used(*arguments: str) -> float:
-        began = _children_cpu()
-        subprocess.run(
-            [sys.executable, *arguments], env=env, stdout=subprocess.DEVNULL, check=False
-        )
-        return _children_cpu() - began
-
-    subject, control = list[float](), list[float]()
-    for _ in range(7):
-        subject.append(used("-c", main, "recall", question, "--bank", "all"))
-        control.append(used("-c", "pass"))
-    return statistics.median(subject) / statistics.median(control)
-
-
-def _size(home: Path, prefixes: tuple[str, ...] = ("",)) -> float:
-    """Megabytes of the files whose path below the home begins so."""
-    files = (path for path in home.rglob("*") if path.is_file())
-    return sum(
-        path.stat().st_size
-        for path in files
-        if path.relative_to(home).as_posix().startswith(prefixes)
-    ) / (1024 * 1024)
-
-
-def _files_in(folder: Path) -> int:
-    return sum(1 for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else 0
-
-
-def _counts(database: Path) -> dict[str, int]:
-    """Rows of every table but those of full text."""
-    wanted = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'passage_fts%'"
-    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
-        tables = [name for (name,) in connection.execute(wanted)]
-        rows = {name: connection.execute(f'SELECT count(*) FROM "{name}"') for name in tables}
-        return {name: row.fetchone()[0] for name, row in rows.items()}
-
-
 def print_table(months: Iterator[dict[str, Any]]) -> None:
     """A line a month, as it comes."""
     columns = (
         ("month", "month", 0), ("sessions", "sessions", 0), ("worker s", "worker_s_a_session", 2),
         ("peak MB", "peak_mb", 0), ("recall", "recall", 2), ("brief", "brief", 2),
-        ("command", "command", 1), ("database MB", "database_mb", 0),
+        ("command", "command", 1), ("start", "start", 1), ("database MB", "database_mb", 0),
         ("vectors MB", "vectors_mb", 0), ("rest MB", "rest_mb", 1), ("files", "files", 0),
         ("journals", "journals", 0), ("marks", "marks", 0), ("backup s", "backup_s", 1),
-        ("brief lines", "brief_lines", 1),
+        ("log KB", "log_kb", 0), ("brief lines", "brief_lines", 1), ("digest", "digest", 1),
     )  # fmt: skip
     print("| " + " | ".join(name for name, _, _ in columns) + " |")
     print("|" + "---|" * len(columns))

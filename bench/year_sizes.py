@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import resource
 import shutil
 import statistics
@@ -29,24 +28,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from bench import year
 from bench.corpus import real_transcripts
+from bench.year_measures import measure
+from bench.year_vectors import reused_vectors
 from holdfast.app.background.step_runner import Step, WorkerPass
 from holdfast.app.background.steps import STEPS
 from holdfast.app.background.worker import WorkerOptions, run_worker
 from holdfast.app.memory import Holdfast
-from holdfast.inference.embedder import Vectors
-from holdfast.inference.encoder import OnnxEncoder
 from holdfast.times import format_time
 
 A_DAY = 5
 COUNTED = 10
 HOURS_APART = 2
 PROCESSES = 3
-# What `year` puts after a symbol.
-_NUMBERS = re.compile(r"(?<=\w)\d+\b")
 
 
 def main() -> int:
@@ -71,11 +66,11 @@ def main() -> int:
 
 def build(place: Path, sizes: Sequence[int]) -> None:
     """Read sessions up to each size, and keep a copy of the memory at each."""
-    reuse_vectors()
     done = 0
     for size in sizes:
         write_sessions(place, range(done, size))
-        read_all(place, size)
+        with reused_vectors(place / "vectors.npz"):
+            read_all(place, size)
         kept = place / f"size-{size}"
         shutil.rmtree(kept, ignore_errors=True)
         shutil.copytree(place / ".holdfast", kept / ".holdfast")
@@ -120,22 +115,6 @@ def read_all(place: Path, size: int) -> None:
     run_worker(settings, WorkerOptions(start_delay_s=0, linger_s=0), now=now)
 
 
-def reuse_vectors() -> None:
-    """Compute the vector of a text once, whatever numbers its symbols have, in this process."""
-    known: dict[str, Vectors] = {}
-    compute = OnnxEncoder.embed
-
-    def embed(self: OnnxEncoder, texts: Sequence[str]) -> Vectors:
-        keys = [_NUMBERS.sub("", text) for text in texts]
-        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
-        if missing:
-            made = compute(self, list(missing.values()))
-            known.update(zip(missing, made, strict=True))
-        return np.stack([known[key] for key in keys])
-
-    OnnxEncoder.embed = embed
-
-
 def measure_size(place: Path, size: int) -> dict[str, Any]:
     """Processor time of one more session, in all and by step, and what `year` measures."""
     sources, steps = sorted((place / "sources").iterdir()), dict[str, float]()
@@ -153,7 +132,7 @@ def measure_size(place: Path, size: int) -> dict[str, Any]:
         "median_s": round(statistics.median(counted), 3),
         "steps": {name: round(used / COUNTED, 3) for name, used in steps.items()},
         "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
-        **year.measure(place, year.day_time(size // A_DAY + COUNTED // A_DAY, 20)),
+        **measure(year.settings_of(place), year.day_time(size // A_DAY + COUNTED // A_DAY, 20)),
     }
 
 
