@@ -8,11 +8,14 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from holdfast.app.background.steps import needs_embedding
+from holdfast.app.background.worker import WorkerOptions, run_worker
 from holdfast.app.memory import Holdfast
 from holdfast.errors import ModelError
 from holdfast.inference import packaged
@@ -24,6 +27,7 @@ from holdfast.recall.retrievers.semantic_search import ModelSemanticSearch, Sema
 from holdfast.recall.retrievers.vector_matrix import VectorMatrix
 from holdfast.settings import NO_MODEL, SHIPPED, Settings
 from holdfast.store.sqlite.store import SqliteStore
+from holdfast.times import format_time
 from tests.support.command_line import runner
 from tests.support.embedders import BagOfWords
 from tests.support.onnx_graphs import count_of_second
@@ -33,6 +37,7 @@ pytestmark = pytest.mark.model
 
 NOW = "2026-11-01T00:00:00.000Z"
 MODEL = packaged.EMBEDDER_NAME
+NAN = "x'" + "0000c07f" * 384 + "'"  # a vector of what is no number
 QUESTION = "what meal will be served when the visitors come"
 
 
@@ -127,9 +132,8 @@ def test_a_damaged_vector_is_skipped_with_a_message_and_computed_again(
         ((_, vectors),) = memory.reader.vectors.models()
         bank = memory.context.bank_id("kitchen") or ""
         first = memory.reader.vectors.after(bank, MODEL, 0, 1)[0].number
-    no_number = "x'" + "0000c07f" * 384 + "'"
     with closing(sqlite3.connect(settings.database)) as damaging, damaging:
-        value = how.replace("NAN", no_number)
+        value = how.replace("NAN", NAN)
         damaging.execute(f"UPDATE vector SET data = {value} WHERE rowid = {first}")
     with Holdfast(settings, now=lambda: NOW) as memory:
         arm = semantic(memory.recall(QUESTION, bank="kitchen"))
@@ -140,6 +144,67 @@ def test_a_damaged_vector_is_skipped_with_a_message_and_computed_again(
         assert arm is not None and not arm.problem
         assert memory.reader.vectors.models() == [(MODEL, vectors)]
         assert [c.passage.id for c in memory.search.rank(QUESTION, "kitchen").candidates] == whole
+
+
+def later_session(settings: Settings, number: int) -> None:
+    script = Script(f"77777777-0000-4000-8000-00000000000{number}", cwd="/home/dev/kitchen")
+    script.user(f"Which of the {number} ovens shall we heat for the bread?")
+    script.assistant(f"Oven {number}, because it is the largest of all.")
+    script.write(settings.claude_dir / "projects")
+
+
+def ask_database(settings: Settings, sql: str) -> list[tuple[Any, ...]]:
+    with closing(sqlite3.connect(settings.database)) as connection, connection:
+        return connection.execute(sql).fetchall()
+
+
+@pytest.mark.slow
+def test_a_worker_checks_all_vectors_once_a_day(tmp_path: Path) -> None:
+    settings = replace(settings_of(tmp_path), claude_dir=tmp_path / "claude")
+    later_session(settings, 1)
+    now = datetime.fromisoformat(NOW)
+
+    def work(hours: int, number: int = 0) -> tuple[int, int]:
+        """Returns how many vectors are damaged, and how many are of no passage."""
+        if number:
+            later_session(settings, number)
+        run_worker(
+            settings,
+            WorkerOptions(start_delay_s=0, linger_s=0, lease_timeout_s=0),
+            now=lambda: format_time(now + timedelta(hours=hours)),
+        )
+        missing = "SELECT 1 FROM passage WHERE passage.hash = vector.hash"
+        ((short,),) = ask_database(settings, "SELECT count(*) FROM vector WHERE length(data) < 9")
+        ((nan,),) = ask_database(settings, f"SELECT count(*) FROM vector WHERE data = {NAN}")
+        ((left,),) = ask_database(
+            settings, f"SELECT count(*) FROM vector WHERE NOT EXISTS ({missing})"
+        )
+        return short + nan, left
+
+    settings.home.mkdir()
+    assert work(0) == (0, 0)
+    ask_database(settings, f"UPDATE vector SET data = {NAN} WHERE number = 1")
+    ask_database(
+        settings, f"INSERT INTO vector SELECT 999, bank, model, 'x', 0, {NAN} FROM vector LIMIT 1"
+    )
+    assert work(1, number=2) == (2, 1), "not after every session"
+    assert work(26, number=3) == (0, 0), "with the first session after a day"
+    ask_database(settings, "UPDATE vector SET data = zeroblob(8) WHERE number = 2")
+    assert work(27) == (1, 0)
+    assert work(60) == (0, 0), "the size alone shows it, without a session"
+
+
+def test_an_explicit_run_deletes_vectors_of_no_passage_although_nothing_waits(
+    tmp_path: Path,
+) -> None:
+    with ingested(settings_of(tmp_path)) as memory:
+        memory.ingestion.embed()
+        before = memory.reader.vectors.models()
+        bank = memory.context.bank_id("kitchen") or ""
+        with memory.store.transaction():
+            memory.store.vectors.put(bank, MODEL, [("of no passage", 0, bytes(1536))])
+        assert memory.ingestion.embed() == 0
+        assert memory.reader.vectors.models() == before
 
 
 def test_an_open_memory_sees_vectors_added_later(tmp_path: Path) -> None:

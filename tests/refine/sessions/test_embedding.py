@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
@@ -187,6 +189,47 @@ def test_changed_text_is_embedded_again(store: SqliteStore) -> None:
     embedder = BagOfWords()
     assert embed_pending(store, embedder) == 1
     assert set(embedder.asked) == {"has changed", " has changed"}
+
+
+class ErasesMeanwhile(BagOfWords):
+    """Another process erases the session while the model works."""
+
+    def __init__(self, store: SqliteStore, left: Sequence[Passage]) -> None:
+        super().__init__()
+        self._store, self._left = store, left
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        derive(self._store, *self._left)
+        return super().embed(texts)
+
+
+def test_a_text_that_is_erased_meanwhile_gets_no_vector(store: SqliteStore) -> None:
+    stays = passage("p1", "stays")
+    derive(store, stays, passage("p2", "a secret"), passage("p3", "a secret", "digest"))
+    embedder = ErasesMeanwhile(store, [stays])
+    embed_pending(store, embedder)
+    assert "a secret" in embedder.asked
+    assert vectors_of(store, embedder.name, "a secret") == []
+    assert len(vectors_of(store, embedder.name, "stays")) == 1
+    assert store.vectors.prune(embedder.name) == 0
+
+
+@pytest.mark.parametrize(("count", "is_one_look"), [(100, True), (300, False)])
+def test_few_waiting_passages_are_listed_by_one_look(
+    store: SqliteStore, count: int, is_one_look: bool
+) -> None:
+    kinds = ("turn", "digest")
+    own = [passage(f"{kind}{n}", f"{kind} {n}", kind) for kind in kinds for n in range(count)]
+    derive(store, *own, *(passage(f"same {kind}", "both say this", kind) for kind in kinds))
+    embedder, asked = BagOfWords(), list[str]()
+    connection = cast(sqlite3.Connection, store.__dict__["_raw"])
+    connection.set_trace_callback(asked.append)
+    embed_pending(store, embedder)
+    connection.set_trace_callback(None)
+    looks = [sql for sql in asked if "NOT EXISTS (SELECT 1 FROM vector" in sql]
+    assert (len(looks) == 1) is is_one_look
+    assert store.vectors.count_unembedded(embedder.name) == 0
+    assert Counter(embedder.asked)["both say this"] == 1
 
 
 WORDS = st.one_of(

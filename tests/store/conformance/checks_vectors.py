@@ -117,6 +117,19 @@ def check_many_vectors_can_be_read_at_once(make_store: MakeStore) -> None:
         expect(sorted(p.hash for _, p in pairs), sorted(hashes), "passages_of")
 
 
+def check_hashes_of_passages_are_told_from_others(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        hashes = [f"h{n}" for n in range(1_201)]
+        _derive(store, *(_said(f"p{hash}", hash) for hash in hashes[1:]), _said("again", "h1"))
+        expect(store.passages.known_hashes(BANK, hashes), set(hashes[1:]), "known_hashes")
+        expect(
+            store.passages.known_hashes("another", hashes),
+            set[str](),
+            "known_hashes of another bank",
+        )
+        expect(store.passages.known_hashes(BANK, []), set[str](), "known_hashes of nothing")
+
+
 def check_numbers_of_vectors_only_ever_grow(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         _embed(store, "a", "b")

@@ -11,7 +11,7 @@ from holdfast.inference.model_choice import choose_embedder
 from holdfast.recall.retrievers.vector_matrix import VectorMatrix, remove_stale_files
 from holdfast.refine.core.executor import Executor
 from holdfast.refine.core.passages import EMBEDDED_FIRST, EMBEDDED_LATER
-from holdfast.refine.sessions.embedding import EmbeddingWorkers, embed_pending
+from holdfast.refine.sessions.embedding import EmbeddingWorkers, WaitingPassages, embed_pending
 from holdfast.settings import Settings
 from holdfast.store.protocol import Store
 
@@ -29,11 +29,14 @@ def embed(
     turns_for: float | None,
     on_progress: Callable[[int, int], None],
     executor: Executor | None = None,
+    check_all: bool = True,
 ) -> int:
     """Embed the passages that have no vector: first all summaries, then commits and turns, for at
     most `turns_for` seconds each. Returns how many are left. An embedding service is called from
     this process, never by the `executor`. Vectors of another model, and their files, are deleted
-    when every passage has a vector of this one."""
+    when every passage has a vector of this one. Unless `check_all` is false, damaged vectors are
+    computed again, and those of texts that no passage has any more are deleted: to look for them
+    takes as long as the memory is large."""
     if embedder is None:
         return 0
     folder = settings.vectors
@@ -41,12 +44,14 @@ def embed(
     banks = [bank.id for bank in store.banks.all()]
     matrices = {bank: VectorMatrix(folder, bank, name, dimension) for bank in banks}
     store.vectors.index(name)
-    drop_damaged_vectors(store, name, dimension, matrices)
+    if check_all:
+        drop_damaged_vectors(store, name, dimension, matrices)
     all_kinds = (*EMBEDDED_FIRST, *EMBEDDED_LATER)
-    missing = store.vectors.unembedded_kinds(name)
-    total = sum(missing.get(kind, 0) for kind in all_kinds)
+    waiting = WaitingPassages(store, name, all_kinds)
+    missing = waiting.counts()
+    total = sum(missing.values())
     others = [model for model, _ in store.vectors.models() if model != name]
-    if not total and not others:
+    if not (total or others or check_all):
         return 0
     workers = None
     if executor and not settings.embed_endpoint:
@@ -58,17 +63,24 @@ def embed(
         def report(count: int, before: int = done) -> None:
             on_progress(before + count, total)
 
-        done += embed_pending(store, embedder, kinds, limit_s, report, workers)
-    left = store.vectors.count_unembedded(name, all_kinds)
-    if not left:
-        with store.transaction():
-            store.vectors.prune(name)
+        done += embed_pending(store, embedder, kinds, limit_s, report, workers, waiting)
+    # Passages with a text of another kind are not counted as done.
+    left = store.vectors.count_unembedded(name, all_kinds) if done < total else 0
+    if not left and (check_all or others):
+        _remove_unneeded(store, settings, name, matrices)
     if not store.vectors.index(name):
         for matrix in matrices.values():
             matrix.refresh(store)
-    if not left:
-        remove_stale_files(folder, list(matrices.values()))
     return left
+
+
+def _remove_unneeded(
+    store: Store, settings: Settings, name: str, matrices: Mapping[str, VectorMatrix]
+) -> None:
+    """Delete the vectors of other models and of texts that no passage has, and files of neither."""
+    with store.transaction():
+        store.vectors.prune(name)
+    remove_stale_files(settings.vectors, list(matrices.values()))
 
 
 def drop_damaged_vectors(

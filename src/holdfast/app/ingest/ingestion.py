@@ -132,17 +132,21 @@ class Ingestion:
         threads: int | None = None,
         executor: Executor | None = None,
         then_group: bool = True,
+        check_all: bool = True,
     ) -> int:
         """Compute the vectors that are missing; those of commits and of turns for at most
         `turns_for` seconds each. Returns how many are still missing. Unless `then_group` is false,
-        concepts are built from them."""
+        concepts are built from them; unless `check_all` is false, all stored vectors are checked,
+        and those that nothing needs are deleted."""
         from holdfast.app.ingest import embedding
 
         store, settings = self._context.store, self._context.settings
         embedder = embedding.open_embedder(settings, threads)
-        left = embedding.embed(store, settings, embedder, turns_for, on_progress, executor)
+        left = embedding.embed(
+            store, settings, embedder, turns_for, on_progress, executor, check_all
+        )
         if then_group and any(self.update().values()):
-            left = embedding.embed(store, settings, embedder, 0.0, on_progress)
+            left = embedding.embed(store, settings, embedder, 0.0, on_progress, None, check_all)
         self._search.reload_model()
         return left
 

@@ -7,7 +7,7 @@ at any point and repeated, and after a change of the model everything is compute
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from time import monotonic
@@ -21,7 +21,7 @@ from holdfast.refine.core.executor import Executor, NoExecutor
 from holdfast.refine.core.passages import EMBEDDED_FIRST, EMBEDDED_LATER
 from holdfast.regex import regex
 from holdfast.settings import Settings
-from holdfast.store.protocol import Writer
+from holdfast.store.protocol import Reader, Writer
 
 # The packaged model reads 256 tokens, about this many characters.
 MAX_PART_CHARACTERS = 1200
@@ -37,6 +37,9 @@ _MAX_LISTED = 2000
 _MAX_LISTED_CHARACTERS = 8_000_000
 # Passages that are embedded and stored together.
 _BATCH = 64
+# Up to so many passages that wait are listed by one look for all kinds: more than a long session
+# has. A look goes through the index of all passages, 28 ms at 62,000 of them.
+_LISTED_AT_ONCE = 500
 # Kinds that concepts are built from: new vectors change the grouping.
 _GROUPED_KINDS = ("exchange", "memory")
 _BREAK = regex(r"\n+|(?<=[.!?])\s+")
@@ -58,6 +61,35 @@ class EmbeddingWorkers(NamedTuple):
     model: str = ""
 
 
+class WaitingPassages:
+    """The passages of some kinds that have no vector of a model yet. Where there are few, all are
+    listed once; else each list is a look of its own."""
+
+    def __init__(self, reader: Reader, model: str, kinds: Sequence[str]) -> None:
+        self._reader = reader
+        self._model = model
+        self._kinds = kinds
+        listed = reader.vectors.unembedded(model, kinds, _LISTED_AT_ONCE)
+        self._listed = listed if len(listed) < _LISTED_AT_ONCE else None
+
+    def counts(self) -> Mapping[str, int]:
+        """How many of each kind wait."""
+        if self._listed is not None:
+            return Counter(passage.kind for passage in self._listed)
+        found = self._reader.vectors.unembedded_kinds(self._model)
+        return {kind: count for kind, count in found.items() if kind in self._kinds}
+
+    def take(self, kind: str, limit: int) -> list[Passage]:
+        """The latest of a kind. They, and others with their texts, do not wait any more: to be
+        called once their vectors, or those taken before, are stored."""
+        if self._listed is None:
+            return self._reader.vectors.unembedded(self._model, (kind,), limit)
+        taken = [passage for passage in self._listed if passage.kind == kind][:limit]
+        texts = {(passage.bank, passage.hash) for passage in taken}
+        self._listed = [p for p in self._listed if (p.bank, p.hash) not in texts]
+        return taken
+
+
 def embed_pending(
     writer: Writer,
     embedder: Embedder,
@@ -65,17 +97,19 @@ def embed_pending(
     timeout_s: float | None = None,
     on_progress: Callable[[int], None] = lambda done: None,
     workers: EmbeddingWorkers | None = None,
+    waiting: WaitingPassages | None = None,
 ) -> int:
     """Embed the passages of these kinds that have no vector, for at most `timeout_s`; returns how
     many passages got one. What the workers cannot do is done here."""
     until = None if timeout_s is None else monotonic() + timeout_s
     workers = workers or EmbeddingWorkers(NoExecutor())
     done = 0
-    missing = writer.vectors.unembedded_kinds(embedder.name)
+    waiting = waiting or WaitingPassages(writer, embedder.name, kinds)
+    missing = waiting.counts()
     for kind in kinds:
         limit, is_last = _BATCH, kind not in missing
         while not is_last:
-            listed = writer.vectors.unembedded(embedder.name, (kind,), limit)
+            listed = waiting.take(kind, limit)
             # Looking once more takes as long, however few there are.
             is_last = len(listed) < limit
             limit = _next_list_size(listed)
@@ -145,7 +179,9 @@ def _store_vectors(
         rows.setdefault(unit.bank, []).append((unit.hash, unit.part, mean.tobytes()))
     with writer.transaction():
         for bank, own in rows.items():
-            writer.vectors.put(bank, embedder.name, own)
+            # A passage may have been erased since it was listed: nothing of it must be left.
+            known = writer.passages.known_hashes(bank, list({hash for hash, _, _ in own}))
+            writer.vectors.put(bank, embedder.name, [row for row in own if row[0] in known])
         for bank in {passage.bank for passage in passages if passage.kind in _GROUPED_KINDS}:
             writer.progress.mark_vectors_changed(bank)
 

@@ -186,6 +186,20 @@ class PassageReader:
         )
         return [rows.passage_of(row) for row in found]
 
+    def known_hashes(self, bank: str, hashes: Sequence[str]) -> set[str]:
+        """Those of some hashes of texts that passages have."""
+        found: set[str] = set()
+        for some in batches(hashes):
+            found |= {
+                hash
+                for (hash,) in self._db.all(
+                    "SELECT DISTINCT hash FROM passage WHERE bank = ? AND hash IN "
+                    f"({placeholders_for(some)})",
+                    (bank, *some),
+                )
+            }
+        return found
+
     def containing(self, bank: str | None, text: str, limit: int) -> list[Passage]:
         """The passages with this very text in them, the last ones first. Reads all of a bank."""
         where, values = self._db.in_bank(bank)
