@@ -252,8 +252,8 @@ def prepared_routes(*, for_team: bool) -> Sequence[BaseRoute]:
         own,
         mcp_endpoint.router,
         graphql_endpoint.router,
-        *pages.ROUTERS,
         *api.ROUTERS,
+        *pages.ROUTERS,
     )
     return routes_of(*routers)
 
