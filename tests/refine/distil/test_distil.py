@@ -428,7 +428,12 @@ def test_the_prompt_of_a_role_is_no_persons_rule(prompt: str, kept: bool) -> Non
         ("Don't create a PR just yet.", Place.PROMPT, Kind.DECISION),
         ("I want short commit messages.", Place.PROMPT, Kind.PREFERENCE),
         ("Which store? PostgreSQL", Place.ANSWER, Kind.DECISION),
+        ("Use pnpm (`npm install` was refused)", Place.REFUSAL, Kind.DECISION),
         ("The tenant is part of every key.", Place.REPLY, Kind.FACT),
+        ("The importer now keeps the tenant of each row.", Place.CLOSING, Kind.OUTCOME),
+        ("`read_rows` no longer waits for the lock.", Place.CLOSING, Kind.OUTCOME),
+        ("The queue of the importer was removed.", Place.CLOSING, Kind.OUTCOME),
+        ("The page has no warning, and the row now breaks.", Place.CLOSING, Kind.FACT),
         ("Bare `except Exception:` handlers: 0 remaining tasks.", Place.CLOSING, Kind.FACT),
         ("Rows that arrive later are ignored.", Place.CLOSING, Kind.FACT),
         ("It is out of scope for the importer to sort.", Place.CLOSING, Kind.FACT),
@@ -442,7 +447,7 @@ def test_the_prompt_of_a_role_is_no_persons_rule(prompt: str, kept: bool) -> Non
     ],
 )
 def test_words_show_the_kind(text: str, place: Place, kind: Kind) -> None:
-    is_person = place in (Place.PROMPT, Place.ANSWER)
+    is_person = place in (Place.PROMPT, Place.ANSWER, Place.REFUSAL)
     turn = said(Role.USER if is_person else Role.ASSISTANT, text)
     assert kind_of(statement(text), Utterance(turn, text, place, is_person), Kind.LESSON) is kind
 

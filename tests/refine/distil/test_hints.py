@@ -1,4 +1,5 @@
-"""Patterns that are tried only where a text has a hint of them find what they found without."""
+"""Which statements last. Patterns that are tried only where a text has a hint of them find what
+they found without."""
 
 from __future__ import annotations
 
@@ -43,6 +44,35 @@ def lasts(text: str) -> bool:
 def test_how_matters_stand_does_not_last(state: str) -> None:
     assert lasts("The importer of the ledger reads every table by its key")
     assert not lasts(f"The importer of the ledger reads every table by its key, {state} today")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The worker confirmed that the table of the ledger has its key in place.",
+        "All three teammates returned with the pages of the ledger and its tables.",
+        "Both review agents have finished their reading of the importer of the ledger.",
+        "Everything is ready, the importer of the ledger reads every table by its key.",
+        "You can now read every table of the ledger by its key with the importer.",
+        "The importer of the ledger should now read every table by its key.",
+        "I've identified the root cause of the double rows in the ledger of the tenant.",
+    ],
+)
+def test_who_works_and_that_the_work_is_done_does_not_last(text: str) -> None:
+    assert not lasts(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The worker of the ledger reads every table by its key and keeps a lock.",
+        "The agents of a tenant share one key of the ledger and its tables.",
+        "I've identified the root cause of the double rows: the retry of the importer.",
+        "The tables of the ledger are ready for a second tenant with its own key.",
+    ],
+)
+def test_what_is_so_lasts(text: str) -> None:
+    assert lasts(text)
 
 
 @pytest.mark.parametrize(

@@ -103,6 +103,9 @@ def test_a_question_a_fault_or_a_call_for_help_lays_nothing_down(text: str) -> N
             "I'd like your help with the filter of the ledger, which hides all rows of a group",
             False,
         ),
+        ("Is there a table of the ledger for closed years", False),
+        ("Search if the ledger can make use of the index. Check whether it has a key", False),
+        ("Can we remove the old ledger as the new one replaces it", True),
         ("Add the ledger to the documents instead of a page. Do this so that I can push it", True),
     ],
 )

@@ -66,6 +66,16 @@ _DONE = regex(
     r"live|published|committed|open|fixed|resolved)\b|\btests? pass|\bPR #?\d+|\bcommitted\b",
     re.IGNORECASE,
 )
+# What is so since a change: "The parser now keeps comments", "`read` no longer blocks", "The queue
+# was removed". Of 44 such items of agents in 23 labelled projects 24 are outcomes and 6 are facts.
+_CHANGED = regex(
+    r"^[^,;—–]*(?:\b(?:is|are) now\b|\bnow (?:\w+ly |only |also )?[a-z]+s\b(?<!\bhas)|"
+    r"\bno longer\b|"
+    r"\b(?:was|were|has been|have been) (?:\w+ly )?(?:added|removed|replaced|renamed|moved|updated|"
+    r"deleted|dropped|extended|merged|split|converted|migrated|re\w+ed)\b)|"
+    r"^\W*(?:the|this) (?:fix|change|patch|refactoring|refactor) (?:now |also )?\w+s\b",
+    re.IGNORECASE,
+)
 # What stands above the items of a list of changes: "Modified files", "CSS changes", "`parser.py`".
 _CHANGED_LEAD = regex(
     r"\b(?:changes?|changed|modified|updates?) ?(?:\(|made|$)|"
@@ -118,7 +128,10 @@ def kind_of(statement: Statement, utterance: Utterance, guess: Kind) -> Kind:
     if utterance.place is Place.COMMIT and _DOES.match(text) and not _CAUSE.search(text):
         return Kind.OUTCOME
     if utterance.is_person:
-        return kind_of_person_statement(statement)
+        kind = kind_of_person_statement(statement)
+        # Who refuses something decides, also without a verb: "Use pnpm", "Tabs".
+        is_refusal = utterance.place is Place.REFUSAL and kind is Kind.FACT
+        return Kind.DECISION if is_refusal else kind
     return _by_agent(statement, guess)
 
 
@@ -200,5 +213,7 @@ def _by_agent(statement: Statement, guess: Kind) -> Kind:
         return Kind.OUTCOME
     if CHOICE.search(text):
         return Kind.DECISION
+    if _CHANGED.search(text):
+        return Kind.OUTCOME
     # An agent lays down no rules, decides nothing unsaid and has no preferences.
     return guess if guess is Kind.OUTCOME else Kind.FACT

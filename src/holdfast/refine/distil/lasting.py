@@ -75,6 +75,32 @@ _AT_WORK_HINTS = (
     "active", "handling", "working on", "online", "standing by", "waiting", "running", "idle",
     "unblocked", "still working",
 )  # fmt: skip
+# What other agents of the session are doing or have handed in.
+_AGENTS_AT_WORK = regex(
+    r"^\W*(?:the|both|each|one|another|all|(?:all )?(?:two|three|four|five|six|\d+)) (?:\w+ ){0,2}"
+    r"(?:workers?|sub-?agents?|teammates?|reviewers?|agents?|explorers?)\b (?:\w+ ){0,2}?"
+    r"(?:(?:is|are|was|were) (?:now |also |still )?(?:\w+ly )?\w+ing|(?:has|have) (?:\w+ )?\w+ed|"
+    r"confirmed|found|identified|reported|completed|finished|returned|loaded|created|started|"
+    r"flagged)\b",
+    re.I,
+)
+# That the work is done, and what whoever asked for it can do or see then.
+_HANDS_OVER = regex(
+    r"^\W*(?:and |so )?(?:everything|all|it|this|that) (?:is|are) (?:now )?(?:all )?"
+    r"(?:ready|set|good to go|in place|working|up and running)\b|"
+    r"\bready (?:to|for) (?:be )?(?:commit|deploy|merge|push|test)|\byou can now\b|\bshould now\b|"
+    r"\bonce you (?:deploy|push|merge|restart)|^\W*when you (?:push|deploy|merge)\b",
+    re.I,
+)
+# That a cause was found, without a word on what it is.
+_NAMES_NO_CAUSE = regex(
+    r"^\W*(?:based on [^,]*, |(?:great|perfect|excellent|good|now|ok(?:ay)?)[!,. ]+)*"
+    r"I(?:['’]ve| have| can)? (?:now |also )?(?:identified|found|located|understand|see|know)\W+"
+    r"(?:the |an? |two |three |several |both )?(?:\w+ )?"
+    r"(?:root causes?|causes?|issues?|problems?|bugs?|culprits?)\b"
+    r"(?!.*(?::|—|–| - |\b(?:is|was|were|because)\b))",
+    re.I,
+)
 _GOES_ON = regex(r"^\W*(?:waiting|continuing|proceeding|moving on)\b", re.I)
 # The prompt of a program or an agent, which says what the reader is.
 _ROLE = regex(r"^\W*(?:you are|your (?:job|task|role|name) is)\b", re.I)
@@ -82,7 +108,7 @@ _ROLE = regex(r"^\W*(?:you are|your (?:job|task|role|name) is)\b", re.I)
 _ASKS_TO_FIND_OUT = regex(
     r"^\W*(?:(?:ok(?:ay)?|now|then|next|so|and|also|please|pls|hi|hey|let['’]?s|can you|could you|"
     r"i (?:want|need) you to)[,.:! ]+)*(?:find out|figure out|look into|investigate|check|see|"
-    r"tell me|explain(?: to me)?|show me|analy[sz]e|determine)\s+"
+    r"search|verify|confirm|test|tell me|explain(?: to me)?|show me|analy[sz]e|determine)\s+"
     r"(?:why|what|how|whether|if|where|who|when|which)\b",
     re.I,
 )
@@ -97,6 +123,13 @@ _ASKS_FOR_ANALYSIS = regex(
 _ASKS_AFTER = regex(
     r"[,;:.—–-]\s*(?:(?:and|or|so|but) )?(?:(?:is|are|was|were|does|did|has|can|could|should|would|"
     r"will) (?:it|this|that|these|those|there|we|i|they)|(?:do|did|have|are) (?:we|you|they))\b",
+    re.I,
+)
+# A question that begins with its verb, without its mark. "Can we remove the queue" asks for more.
+_ASKS_BY_ORDER = regex(
+    r"^\W*(?:(?:ok(?:ay)?|so|and|but|also|now|hi|hey|well)[,.! ]+)*"
+    r"(?:(?:is|are|was|were|does|did|has) (?:it|this|that|these|those|there\w*|the|we|i|they|he|"
+    r"she|my|our|any|anyone|somebody)|(?:do|have|did) (?:we|you|they|i)|are you)\b",
     re.I,
 )
 # A request for help with the task at hand.
@@ -153,8 +186,15 @@ _CHECKED = regex(
     r"(?:,[^.;:]{0,60}\b(?:pass(?:es|ed)?|succeeds?|clean|green))?\W*$",
     re.I,
 )
-_BEGINS_WITH_NOTHING = (_LINES, _READS, _PART_OF_FINDING, _GOES_ON)
-_SAYS_NOTHING = (_ANNOUNCES, _VERDICT, _TICKED)
+_BEGINS_WITH_NOTHING = (
+    _LINES,
+    _READS,
+    _PART_OF_FINDING,
+    _GOES_ON,
+    _AGENTS_AT_WORK,
+    _NAMES_NO_CAUSE,
+)
+_SAYS_NOTHING = (_ANNOUNCES, _VERDICT, _TICKED, _HANDS_OVER)
 # Each sentence is part of several statements.
 _KEPT_SENTENCES = 4096
 # Written in the middle of a session: what they call open may be done at its end.
@@ -254,6 +294,11 @@ def asks(text: str) -> bool:
     if _ASKS_AFTER.search(text) or _ASKS_FOR_HELP.search(text):
         return True
     said = sentences(text)
-    if _ASKS_TO_FIND_OUT.match(text) is not None and len(said) == 1:
+    return all(map(_asks, said))
+
+
+def _asks(sentence: str) -> bool:
+    is_asked = _ASKS_TO_FIND_OUT.match(sentence) or _ASKS_BY_ORDER.match(sentence)
+    if is_asked is not None or wonders(sentence):
         return True
-    return all(wonders(s) or is_foreign_question(s) or is_foreign_request(s) for s in said)
+    return is_foreign_question(sentence) or is_foreign_request(sentence)

@@ -37,16 +37,22 @@ _STEP_ORDER = regex(
     r"(?:(?:re-?)?(?:view|check|test|run|read|open|do|try)|analy[sz]e|answer|approve|ask|assess|"
     r"audit|address|benchmark|clone|close|comment|commit|compare|confirm|continue|debug|deploy|"
     r"describe|diagnose|double-check|draft|evaluate|examine|execute|explain|explore|figure|find|"
-    r"finish|fix|give|go|help|inspect|install|investigate|list|look|merge|monitor|perform|plan|"
-    r"post|prepare|proceed|propose|publish|pull|push|read|rebase|release|reply|report|research|"
-    r"resolve|respond|restart|resume|see|send|show me|spawn|start|suggest|summari[sz]e|tell|think|"
-    r"trigger|validate|verify|wait|walk|watch|"
+    r"finish|fix|give|go|help|identify|inspect|install|investigate|list|look|merge|monitor|"
+    r"perform|plan|post|prepare|proceed|propose|publish|pull|push|read|rebase|release|reply|report|"
+    r"research|resolve|respond|restart|resume|search|see|send|show me|spawn|start|suggest|"
+    r"summari[sz]e|tell|think|trigger|validate|verify|wait|walk|watch|"
     r"(?:create|make|write|open|generate) (?:(?:an?|the|some|another|new|draft|separate|detailed|"
     r"implementation|unit|more) )*(?:prs?|pull requests?|branch|commits?|issues?|tickets?|plan|"
     r"summary|report|tests?))(?![\w:-])",
     re.I,
 )
 _VERBS = frozenset((WordClass.VERB, WordClass.ACTION))
+# Verbs so frequent in other places that only an object makes an order of them.
+_ORDERS_TO = regex(
+    r"(?:use|make|have|hand|let)\s+(?:the|an?|this|that|these|those|it|them|all|each|every|both|over|"
+    r"only|my|our|your|[`@]|[\w./-]+ (?:instead|for|to|in|as|with)\b)",
+    re.I,
+)
 # What holds beyond the moment. "It never loads" tells what happens.
 _LASTS = regex(
     r"\b(?:(?<!almost )(?<!hardly )(?:always|never)(?! ?mind\b| \w+(?<!s)s\b)|"
@@ -75,6 +81,8 @@ _LIKES = regex(
 # One way and not the other, or why.
 _ONE_WAY = r"\b(?:instead|rather than|unless|so that|so we|no longer)\b"
 _CHOOSES = regex(_ONE_WAY + r"|\b(?:because|since|given that)\b", re.I)
+# "Do not commit unless asked" is a rule all the same.
+_WHY = regex(r"\b(?:because|since|given that|so that|so we|rather than|no longer)\b", re.I)
 # What "we" do is a decision if it has a reason. "The page is slow because every load asks the
 # gauge" is none, nor is "we get it twice since Monday".
 _DECIDES_WHY = regex(
@@ -129,7 +137,7 @@ def _lays_down(text: str) -> bool:
     decision."""
     if is_for_the_moment(text):
         return False
-    if PROHIBITS.search(text) and not _CHOOSES.search(text) and not _LIKES.search(text):
+    if PROHIBITS.search(text) and not _WHY.search(text) and not _LIKES.search(text):
         return True
     return any(map(_binds, sentences(text) or [text]))
 
@@ -157,7 +165,8 @@ def _orders_step(sentence: str) -> bool:
 
 def _is_order(sentence: str) -> bool:
     for words in (sentence, _LABEL.sub("", sentence, count=1)):
-        first = re.split(r"[^\w'’-]", _ASKED.sub("", words), maxsplit=1)[0]
-        if word_class(first.lower()) in _VERBS:
+        asked = _ASKED.sub("", words)
+        first = re.split(r"[^\w'’-]", asked, maxsplit=1)[0]
+        if word_class(first.lower()) in _VERBS or _ORDERS_TO.match(asked):
             return True
     return False

@@ -14,6 +14,7 @@ from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.refine.distil.distil import distil
 from holdfast.refine.distil.features import Numbers, content_words
+from holdfast.refine.distil.kinds import explains
 from holdfast.refine.distil.selector import Scored, packaged_selector, says_the_same
 from holdfast.refine.distil.standalone import standalone
 from holdfast.refine.distil.utterances import Utterance
@@ -30,9 +31,18 @@ _DOCUMENTS = (".md", ".mdx", ".txt", ".rst")
 _GRADED = regex(
     r"^\W*(?:p[0-4]|"
     r"(?:critical|high|medium|low|major|minor|blocker)(?: (?:severity|priority|risk))?)"
-    r"(?:[*_\])]|\s)*[:\]–—-]",
+    r"(?:[*_\])]|[ \t])*[:\]–—-]",
+    re.IGNORECASE | re.MULTILINE,
+)
+# How an agent is asked for one. "Why are comments of the review body lost?" asks for another thing.
+_ASKS_FOR_REVIEW = regex(
+    r"(?:^\W*|[.!:\n]\s*|\b(?:to|please|you(?:['’]re| are)|run|do|perform|conduct)\s+)"
+    r"(?:(?:an?|the|code|final|thorough|independent|security|adversarial|second|strict)\s+)*"
+    r"(?:review|audit)(?:er|or|ing)?\b(?! (?:body|comments?|feedback|tool|helper))",
     re.IGNORECASE,
 )
+# A request says at its start what it is for; the rest may be the code to read.
+_MAX_REQUEST_CHARS = 400
 
 
 def retain_statements(
@@ -68,13 +78,15 @@ def retain_statements(
     files = {id: _only_file(x) for id, x in exchange_of.items()}
     context = Context(subject_of(asked_subject(session, exchanges)), requests, files)
     words = [content_words(text) for text in known]
+    is_review = _is_review(turns)
+    has_changed = any(x.files_modified for x in exchanges)
 
     def is_told(one: Scored, utterances: Sequence[Utterance]) -> bool:
         utterance = utterances[one.candidate.utterance]
         if uri("turn", utterance.turn.id) in told:
             return True
         said = standalone(one.candidate.statement)
-        if session.parent and not _is_beyond_report(one.kind, said, utterance):
+        if session.parent and not _is_beyond_report(one, utterance, is_review, has_changed):
             return True
         own = content_words(said) if words else frozenset[str]()
         return any(says_the_same(own, other) for other in words)
@@ -112,12 +124,25 @@ def _embed(texts: Sequence[str]) -> Numbers:
     return packaged_encoder().embed(texts)
 
 
-def _is_beyond_report(kind: Kind, said: str, utterance: Utterance) -> bool:
+def _is_beyond_report(
+    one: Scored, utterance: Utterance, is_review: bool, has_changed: bool
+) -> bool:
     """Whether a statement of a subagent is more than its report, of which the agent that runs it
-    tells what came: a cause or a fault that was found, or what it wrote for later. Its prompt is no
-    person's."""
-    is_found = kind is Kind.LESSON or _GRADED.match(said) is not None
-    return utterance.turn.tool is not None or (is_found and not utterance.is_person)
+    tells what came: what it wrote for later, or a cause that it found. The faults that a review
+    finds are mended or left by whoever asked for it. Its prompt is no person's."""
+    if utterance.turn.tool is not None:
+        return True
+    is_cause = one.kind is Kind.LESSON or explains(one.candidate.statement)
+    return is_cause and not utterance.is_person and (has_changed or not is_review)
+
+
+def _is_review(turns: Sequence[Turn]) -> bool:
+    """Whether an agent was asked to review something, or grades the faults that it found."""
+    asked = next((turn.text for turn in turns if turn.role is Role.USER), "")
+    if _ASKS_FOR_REVIEW.search(asked[:_MAX_REQUEST_CHARS]):
+        return True
+    said = (turn.text for turn in turns if turn.role is Role.ASSISTANT and turn.tool is None)
+    return any(_GRADED.search(text) for text in said)
 
 
 def _asks_for_work(turns: Sequence[Turn]) -> bool:
