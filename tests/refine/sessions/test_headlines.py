@@ -59,6 +59,20 @@ HISTORY = """The following is the Codex agent history whose request action you a
             "Add a retry to the uploader",
         ),
         ("Thoughts on https://github.com/o/n/discussions/12?", "Thoughts on discussion #12?"),
+        ("[[ ## question ## ]]\n\nAdd a retry to the uploader", "Add a retry to the uploader"),
+        (
+            "[[ ## context ## ]]\nA ledger.\n\n[[ ## user_query ## ]]\n\n@[System]:\nBe brief, "
+            "always.\n\n@[User]:\nAdd a retry to the uploader\n\n[[ ## completed ## ]]",
+            "Add a retry to the uploader",
+        ),
+        ("@[User]: Add a retry to the uploader", "Add a retry to the uploader"),
+        ("/review Add a retry to the uploader", "Add a retry to the uploader"),
+        ("/review", "/review"),
+        ("Claude, please add a retry to the uploader", "Add a retry to the uploader"),
+        ("Claude Code hooks are not installed", "Claude Code hooks are not installed"),
+        ("Your job is to add a retry to the uploader.", "Add a retry to the uploader"),
+        ("Warmup", ""),
+        ("Warmup of the cache takes a minute", "Warmup of the cache takes a minute"),
         ("", ""),
     ],
 )

@@ -105,6 +105,29 @@ def test_a_title_in_the_transcript_that_fits_every_session_is_left_out() -> None
     assert session_title(session("Issue analysis"), []) == "Issue analysis"
 
 
+def test_the_help_of_a_command_is_no_title() -> None:
+    exchanges = [exchange("Unpack tar archives with long names again")]
+    usage = "review changes [commit|branch|pr], defaults to uncommitted (@build subagent)"
+    assert session_title(session(usage), exchanges) == exchanges[0].title
+    of_agent = session("Unpack long names (@general subagent)")
+    assert session_subject(of_agent, exchanges) == "Unpack long names"
+
+
+@pytest.mark.parametrize(
+    ("request_text", "reply"),
+    [
+        ("Warmup", "I'm ready to help you search through the ledger! I can read its files."),
+        ("Warmup", "Hello! I am Claude Code, your specialist for files of the ledger."),
+        ("", "<function_calls> <invoke name=Glob> of the ledger"),
+        ("", "I appreciate you sharing the project context and the rest."),
+    ],
+)
+def test_an_agent_that_was_asked_for_nothing_titles_nothing(request_text: str, reply: str) -> None:
+    asked = Turn("bank", "t0", "s", 0, "", Role.USER, Trust.USER, request_text)
+    told = Turn("bank", "t1", "s", 1, "", Role.ASSISTANT, Trust.ASSISTANT, reply)
+    assert build_exchange([asked, told]).title == "(no request)"
+
+
 @pytest.mark.parametrize("subject", ["(committed)", "wip", "fix"])
 def test_a_commit_that_says_nothing_titles_no_session(subject: str) -> None:
     asked = exchange("Look into the report about tasks", facts=(f"{COMMITTED}{subject}",))

@@ -103,7 +103,9 @@ _NAMES_NO_CAUSE = regex(
 )
 _GOES_ON = regex(r"^\W*(?:waiting|continuing|proceeding|moving on)\b", re.I)
 # The prompt of a program or an agent, which says what the reader is.
-_ROLE = regex(r"^\W*(?:you are|your (?:job|task|role|name) is)\b", re.I)
+_ROLE = regex(
+    r"^\W*(?:you are|your (?:job|task|role|name) is)\b|^(?:\[\[ ## \w+ ## \]\]|@\[system\])", re.I
+)
 # A question as an order: what comes of it says more.
 _ASKS_TO_FIND_OUT = regex(
     r"^\W*(?:(?:ok(?:ay)?|now|then|next|so|and|also|please|pls|hi|hey|let['’]?s|can you|could you|"

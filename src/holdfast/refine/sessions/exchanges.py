@@ -6,6 +6,7 @@ call, and the same turns always give the same exchanges with the same ids.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -79,6 +80,14 @@ LIMITS = ExchangeLimits()
 RESULT = "Result: "
 # A tick or an arrow before a sentence; what touches a word may be code.
 _LEADING_SYMBOLS = regex(r"^(?:[^\w\s`'\"(\[<@#$/.-]+\s+)+")
+# What an agent says that was asked for nothing yet, and a call that it wrote as text.
+_GREETS = regex(
+    r"^\W*(?:I(?:['’]m| am) (?:Claude\b|(?:now )?ready to |here to help)|"
+    r"I(?:['’]ve| have)? (?:reviewed|appreciate|understand) .{0,40}\b(?:context|instructions)\b|"
+    r"thank you for .{0,30}\b(?:context|instructions)\b|function_calls>)",
+    re.IGNORECASE,
+)
+_NO_REQUEST = "(no request)"
 
 
 class ExchangeGrouper:
@@ -211,6 +220,8 @@ def _title(request: str, reply: str, modified: Sequence[str], changes: Sequence[
         return lead + changes[-1]
     for sentence in sentences(reply):
         if not is_chatter(sentence) and len(sentence) >= LIMITS.shortest_title_sentence:
+            if not asked and not modified and _GREETS.match(sentence):
+                return _NO_REQUEST
             return lead + _LEADING_SYMBOLS.sub("", sentence).rstrip(".:!")
     if modified:
         return f"{asked or 'Changed'}: {', '.join(modified)}"

@@ -36,9 +36,11 @@ class HeadlineLimits(NamedTuple):
 LIMITS = HeadlineLimits()
 
 _COURTESY = regex(
-    r"^(?:(?:hi|hey|hello|ok|okay|so|now|and|also|please|well|great|thanks?|perfect)[,.! ]+)*"
+    r"^(?:(?:hi|hey|hello|ok|okay|so|now|and|also|please|well|great|thanks?|perfect|claude(?=,))"
+    r"[,.! ]+)*"
     r"(?:(?:can|could|would|will) you (?:please )?|please |i(?:'d| would) like you to |"
-    r"i (?:want|need) you to |let'?s |we need to |i want to |your task (?:is )?to |your task: )?",
+    r"i (?:want|need) you to |let'?s |we need to |i want to |your (?:task|job) (?:is )?to |"
+    r"your task: )?",
     re.IGNORECASE,
 )
 _TRAILING_MARKS = " .:;!,"
@@ -47,6 +49,16 @@ _LEADING_MARKS = regex(r"^[\s.:;!,]+(?=\s)\s*")
 _TAGGED = regex(r"^(?:\s*<([a-z][a-z_-]*)(?:\s[^<>]*)?>.*?</\1>\s*)+", re.DOTALL)
 _OPENED = regex(r"^(?:\s*<([a-z][a-z_-]*)>(?:[^<>]*</\1>)?)+\s*(?=\w)")
 _LEAF = regex(r"<([a-z][a-z_-]*)>\s*([^<>]+?)\s*</\1>")
+# The fields of a prompt that a program composed ("[[ ## question ## ]]"), of which one is the
+# request, and who speaks in it ("@[User]:").
+_FIELD = regex(r"^\[\[ ## (\w+) ## \]\][ \t]*$", re.M)
+_REQUEST_FIELD = regex(r"(?:^|_)(?:query|question|request|task|prompt|instructions?|input)$", re.I)
+_SPEAKER = regex(r"^@\[(\w+)\]:[ \t]*", re.M)
+_ASKING_SPEAKERS = frozenset(("user", "human"))
+# A command of the agent before what it is given: "/review the parser".
+_SLASH_COMMAND = regex(r"^/[\w:-]+ +(?=(?:\S+ +){2}\S)")
+# How Claude Code starts a subagent before there is work for it.
+_WARM_UP = regex(r"^\W*warm-?up\W*$", re.I)
 _PLAN_PREAMBLE = regex(
     r"^(?:implement|execute|follow|here is|this is) (?:the |this )?(?:following )?plan", re.I
 )
@@ -85,12 +97,26 @@ _AT_WORK = regex(r"^You are (?:currently |now )?(?=[a-z]{3,}ing\b)")
 
 
 def headline(request: str) -> str:
-    """What a request asks for, without courtesies; "" for an empty one."""
-    text = request.strip()
-    text = _untagged(text)
-    if not text:
+    """What a request asks for, without courtesies; "" for an empty one and a warm-up."""
+    text = _SLASH_COMMAND.sub("", _unwrapped(_untagged(request.strip())))
+    if not text or _WARM_UP.match(text):
         return ""
     return short_links(_of_history(text) or _of_document(text) or _of_sentences(text))
+
+
+def _unwrapped(text: str) -> str:
+    """The request of a prompt that a program composed of fields and of what several say."""
+    if _FIELD.match(text):
+        _, *parts = _FIELD.split(text)
+        fields = list(zip(parts[::2], (value.strip() for value in parts[1::2]), strict=True))
+        asked = [value for name, value in fields if value and _REQUEST_FIELD.search(name)]
+        text = next(iter(asked or [value for _, value in fields if value]), "")
+    if _SPEAKER.match(text):
+        _, *parts = _SPEAKER.split(text)
+        said = list(zip(parts[::2], (value.strip() for value in parts[1::2]), strict=True))
+        asked = [value for who, value in said if value and who.lower() in _ASKING_SPEAKERS]
+        text = next(iter(asked or [value for _, value in said if value]), "")
+    return text
 
 
 def _untagged(text: str) -> str:

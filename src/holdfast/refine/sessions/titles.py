@@ -95,6 +95,11 @@ COMMAND = regex(
 )
 
 
+# What OpenCode puts behind the title of a subagent, and how the help of a command names choices.
+_SUBAGENT = regex(r" \(@[\w-]+ subagent\)$")
+_USAGE = regex(r"\[\w+(?:\|\w+)+\]")
+
+
 def session_subject(session: Session, exchanges: Sequence[Exchange]) -> str:
     """What a session was about, in a few words; "" if it has none."""
     return (
@@ -119,8 +124,11 @@ def session_title(session: Session, exchanges: Sequence[Exchange]) -> str:
 
 
 def _own_title(session: Session) -> str:
-    """The title in the transcript; "" for one that fits every session ("GitHub issue analysis")."""
-    own = collapse_spaces(session.title)
+    """The title in the transcript; "" for one that fits every session ("GitHub issue analysis") and
+    for the help of a command."""
+    own = _SUBAGENT.sub("", collapse_spaces(session.title))
+    if _USAGE.search(own):
+        return ""
     return own if telling_stems(own) or WITHOUT_SPACES.search(own) else ""
 
 
