@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -62,6 +63,38 @@ def test_a_deadline_that_passes_midway_gives_no_scores(tmp_path: Path, threads: 
     )
     assert reranker.score("who?", TEXTS, deadline=len(TEXTS) - 2) is None
     assert next(ticks) == len(TEXTS)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_slow_machine_reads_as_many_texts_as_fit_the_time(tmp_path: Path, threads: int) -> None:
+    own = threading.local()
+
+    def count_seconds() -> float:
+        own.seconds = getattr(own, "seconds", 0.0) + 1
+        return own.seconds
+
+    # Every pair takes a second of its thread; the deadline is given on a clock that stands still.
+    slow = CrossEncoder(
+        count_of_second(tmp_path / "pairs.onnx"),
+        TOKENIZER,
+        threads=threads,
+        clock=lambda: 0.0,
+        cpu_clock=count_seconds,
+    )
+    texts = ["cat cat cat"] * 24
+    first = slow.score("who?", texts, deadline=20.0, tokens=10_000)
+    assert first == [4] * 24  # it did not know how slow it is
+    fewer = slow.score("who?", texts, deadline=20.0, tokens=10_000)
+    assert fewer is not None and len(fewer) == 4 * threads
+    more = slow.score("who?", texts, deadline=28.0, tokens=10_000)
+    assert more is not None and len(more) == 6 * threads
+    assert slow.score("who?", texts) == first  # nobody waits for it
+
+
+def test_a_fast_machine_reads_all_that_the_token_limit_allows(tmp_path: Path) -> None:
+    fast = CrossEncoder(count_of_second(tmp_path / "pairs.onnx"), TOKENIZER, clock=lambda: 0.0)
+    for _ in range(3):
+        assert fast.score("who?", TEXTS[:5], deadline=1e6, tokens=10_000) == [8, 2, 41, 4, 3]
 
 
 def test_a_file_with_another_hash_is_refused(tmp_path: Path) -> None:
