@@ -47,8 +47,8 @@ def service_problem(models: ModelSettings, operation: str = "summaries") -> Sett
     service = detect_service(models)
     if service == NO_MODEL:
         return SettingsError(
-            "models.use is 'auto', but no model service can be used: neither the package for a "
-            "Claude subscription is installed, nor is there a key for an API.",
+            "No model service can be used: the package for a Claude subscription is not "
+            "installed, and no API key is set.",
             f"pip install 'holdfast-memory[{_EXTRAS['claude'][0]}]'",
         )
     try:

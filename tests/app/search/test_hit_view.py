@@ -75,7 +75,7 @@ def test_every_remark_is_in_both_forms_of_json() -> None:
 def test_a_heading_names_what_is_unusual() -> None:
     assert heading(RICH, "tidewatch") == (
         "0.25  fact · 2026-03-01 · assistant · team · codex · tidewatch · superseded · "
-        "corrected by ada on 2026-03-02 · astray · by ben · from 12 of claude-mem"
+        "corrected by ada on 2026-03-02 · unmerged · by ben · from 12 of claude-mem"
     )
 
 

@@ -97,7 +97,7 @@ def test_without_a_model_the_offer_says_so_with_the_install_commands(
     capsys.readouterr()
     print_offer(Screen(), offer)
     shown = capsys.readouterr().out
-    assert "cannot be shown." in shown and "holdfast-memory[claude]" in shown + str(
+    assert "not available yet. No model" in shown and "holdfast-memory[claude]" in shown + str(
         install_commands("claude", "/nowhere")
     )
     assert any(command in shown for command in install_commands("claude").values())
@@ -118,7 +118,7 @@ def test_install_commands_are_exact_for_each_installer(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("models", "text"),
     [
-        (ModelSettings(use="auto"), "no model service can be used"),
+        (ModelSettings(use="auto"), "No model service can be used"),
         (ModelSettings(use="claude"), "not installed"),
         (ModelSettings(use="anthropic"), "not installed"),
     ],

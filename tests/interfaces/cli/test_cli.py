@@ -126,6 +126,16 @@ def test_show_opens_a_record_and_its_raw_line(home: Path) -> None:
     assert found["raw"]["state"] == "present" and found["raw"]["line"] >= 1
 
 
+def test_a_raw_line_is_never_shown_without_its_place(home: Path) -> None:
+    hits = read_json(home, "recall", "nightly import", "--bank", "all", "--limit", "20")["hits"]
+    kinds = {hit["kind"]: hit["uri"] for hit in hits}
+    assert "memory" in kinds
+    for uri in kinds.values():
+        raw = read_json(home, "show", uri)["raw"]
+        shown = holdfast(home, "show", uri).stdout
+        assert not (raw and raw["text"]) or "raw line: " in shown, uri
+
+
 def test_text_output_names_source_and_confidence(home: Path) -> None:
     asked = holdfast(home, "ask", "why did the rows double", "--bank", "all")
     recalled = holdfast(home, "recall", "retry wrapper", "--bank", "all", "--explain")
@@ -221,6 +231,18 @@ def test_a_closed_output_pipe_is_not_an_error(home: Path) -> None:
     assert process.stderr.read() == b""
     process.stderr.close()
     assert process.wait(timeout=60) == 0
+
+
+def test_an_error_follows_what_was_printed_before_it_in_one_pipe(tmp_path: Path) -> None:
+    main = "import sys; from holdfast.interfaces.cli.main import main; sys.exit(main())"
+    places = {"HOLDFAST_HOME": str(tmp_path / "home"), "CLAUDE_CONFIG_DIR": str(tmp_path / "c")}
+    done = subprocess.run(
+        [sys.executable, "-c", main, "setup"],
+        env={**os.environ, **places, "HOME": str(tmp_path)}, text=True, check=False, timeout=60,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stdout.index("Setup adds Holdfast") < done.stdout.index("Nothing was changed")
 
 
 def test_the_help_of_every_command_has_an_example() -> None:

@@ -79,7 +79,7 @@ def test_an_unmerged_commit_says_so(place: Place, capsys: pytest.CaptureFixture[
     (made,) = place.memory.reader.git.authorship(place.memory.reader.banks.all()[0].id)
     place.memory.close()
     assert "not in HEAD" in output_of(capsys, "show", lost)
-    assert ", astray)" in output_of(capsys, "show", f"session/{made.session}")
+    assert ", unmerged)" in output_of(capsys, "show", f"session/{made.session}")
 
 
 def test_the_freshness_of_the_code_is_shown(

@@ -141,7 +141,7 @@ def _backups(settings: Settings) -> Check:
     return check_paths(
         "backups",
         [backup.path for backup in known if not backup.schema],
-        "Every backup in the home can be read.",
+        "Every backup can be read.",
         "Cannot be read as backups: {}.",
         _remove,
         "{} removed.",

@@ -142,7 +142,7 @@ def heading(hit: Hit, bank: str = "") -> str:
         bank,
         "" if is_current else hit.status.value,
         f"corrected {hit.corrected}" if hit.corrected else "",
-        "astray" if hit.astray else "",
+        "unmerged" if hit.astray else "",
         one_line(hit.shared),
         f"from {one_line(hit.imported)}" if hit.imported else "",
     )

@@ -101,7 +101,7 @@ def _database_path(settings: Settings, name: str) -> Path | None:
     if not name.startswith(_FILE_SCHEME):
         raise InputError(
             f"{name.partition('@')[2] or name!r} is not the address of a memory.",
-            "One is sqlite:///path/to/memory.db, or sqlite:// for that of your home, or "
+            "One is sqlite:///path/to/memory.db, or sqlite:// for the one in ~/.holdfast, or "
             "postgresql://user@host/database.",
         )
     parts = urlsplit(name)

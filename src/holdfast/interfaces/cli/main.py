@@ -265,6 +265,11 @@ def make_parser(name: str) -> argparse.ArgumentParser:
 
 
 def _print_error(message: str, remedy: str) -> None:
+    # What was printed before comes first also where both streams go into one file or pipe.
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        discard_output()
     sys.stderr.write(f"holdfast: {message}\n")
     if "pip install" in remedy:
         from holdfast.interfaces.cli.install_hint import adapt_install_commands

@@ -47,17 +47,17 @@ def print_offer(screen: Screen, offer: ModelOffer) -> None:
         cost += f", ${offer.usd:.4f} with {offer.model} ({offer.prices_as_of}{paid})"
     screen.title("Optional: a model that writes better titles and summaries", "bold")
     lines = {
-        "sent": f"what you and the agent said in sessions of the last {offer.days} days and from "
-        "now on, without secrets and without what tools fetched from outside",
-        "to": offer.recipient,
-        "caps": f"{caps.day_tokens:,} tokens and ${caps.day_usd:.2f} a day, "
+        "what is sent": f"what you and the agent said in sessions of the last {offer.days} days "
+        "and from now on, without secrets and without what tools fetched from outside",
+        "sent to": offer.recipient,
+        "limits": f"{caps.day_tokens:,} tokens and ${caps.day_usd:.2f} a day, "
         f"{caps.session_tokens:,} tokens and ${caps.session_usd:.2f} a session; "
         "`holdfast status --cost` lists every call",
-        "a session": f"{cost}, estimated from your latest {offer.sessions}",
+        "per session": f"{cost}, estimated from your latest {offer.sessions}",
         "title now": f"“{offer.title}”",
         "with a model": "shown if you say yes, after one session was sent"
         if not offer.problem
-        else f"cannot be shown. {offer.problem}",
+        else f"not available yet. {offer.problem}",
     }
     for name, text in lines.items():
         screen.wrap(text, f"  {name:<13}", " " * 15)
@@ -67,8 +67,10 @@ def print_offer(screen: Screen, offer: ModelOffer) -> None:
 
 def print_install_commands(screen: Screen) -> None:
     """Print how to install what a model service needs."""
-    for installer, command in install_commands(_EXTRA).items():
-        screen.line(f"  {installer + ':':<13}{command}")
+    commands = install_commands(_EXTRA)
+    screen.line("To use your Claude subscription, install the package for it:")
+    for installer, command in commands.items():
+        screen.line(f"  → {command}" if len(commands) == 1 else f"  {installer + ':':<6}{command}")
 
 
 def print_title_by_model(screen: Screen, offer: ModelOffer, title: str, problem: str) -> None:
@@ -88,7 +90,7 @@ def warn_about_model(screen: Screen) -> bool:
     problem = service_problem(load_settings().models)
     if problem is None:
         return False
-    screen.note(f"The model service does not work yet: {problem.message}")
+    screen.note(f"The model service does not work yet. {problem.message}")
     if "pip install" in problem.remedy:
         print_install_commands(screen)
     else:

@@ -65,8 +65,8 @@ _OPTIONS = {
     ),
     "json": _option("--json", action="store_true", help="print JSON instead of text"),
     "yes": _option("--yes", "-y", action="store_true", help="go ahead without asking"),
-    "record": _option("id", metavar="ID", help="holdfast://WORD/ID, an id, or the start of one"),
-    "into": _option("into", metavar="INTO", help="holdfast://WORD/ID, an id, or the start of one"),
+    "record": _option("id", metavar="ID", help="holdfast://KIND/ID, an id, or the start of one"),
+    "into": _option("into", metavar="INTO", help="holdfast://KIND/ID, an id, or the start of one"),
     "candidate": _option("id", nargs="?", default="", metavar="ID", help="which candidate"),
     "budget": _option(
         "--budget",

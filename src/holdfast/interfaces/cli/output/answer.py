@@ -42,7 +42,12 @@ def _print_citation(screen: Screen, citation: Citation, quoted: str) -> None:
     ]
     when = f"{citation.layer.value} · {day(citation.time)}"
     head = f"[{citation.number}] {when}{''.join((*origin, *marks))}"
-    screen.line(f"{head}  {screen.paint(citation.uri, 'cyan')}")
+    # A terminal would break the URI where its line ends, and it could not be copied.
+    fits = not screen.is_terminal or len(head) + 2 + len(citation.uri) <= screen.width
+    uri = screen.paint(citation.uri, "cyan")
+    screen.line(f"{head}  {uri}" if fits else head)
+    if not fits:
+        screen.line(f"      {uri}")
     if citation.ended:
         screen.wrap(f"no longer valid: {citation.ended}", "      ")
     if marks or collapse_spaces(citation.excerpt) not in quoted:

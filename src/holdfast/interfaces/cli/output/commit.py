@@ -82,6 +82,6 @@ def print_commits(screen: Screen, commits: Sequence[SessionCommit]) -> None:
         screen.title(f"made {number(len(commits), 'commit')}:")
     for made in commits:
         name = screen.paint(short(made.uri), "cyan")
-        lost = ", astray" if made.astray else ""
+        lost = ", unmerged" if made.astray else ""
         sure = f"({made.because}, {made.score:.2f}{lost})"
         screen.line(f"  {name}  {day(made.time)} {made.subject} {sure}")

@@ -30,7 +30,7 @@ def _configure_backup(parser: Parser) -> None:
         nargs="?",
         type=options.some_path,
         metavar="FILE|DIR",
-        help="where to write it (default: backups/ in the home)",
+        help="where to write it (default: ~/.holdfast/backups)",
     )
     parser.flag("--dry-run", "only show where it would go, and its size")
     options.add(parser, "json")
@@ -60,8 +60,10 @@ def _configure_restore(parser: Parser) -> None:
     parser.add_argument(
         "file", nargs="?", type=options.some_path, metavar="FILE", help="the backup"
     )
-    parser.flag("--latest", "the latest backup in the home that this version can restore")
-    parser.flag("--list", "list the backups in the home")
+    parser.flag(
+        "--latest", "the latest backup in ~/.holdfast/backups that this version can restore"
+    )
+    parser.flag("--list", "list the backups in ~/.holdfast/backups")
     parser.flag("--settings", "also restore its settings, replacing the present ones")
     parser.flag("--dry-run", "only check it")
     options.add(parser, "yes", "json")
@@ -134,7 +136,7 @@ def _list(screen: Screen, kept: list[BackupFile], as_json: bool) -> None:
     if as_json:
         return screen.json({"backups": [{**k._asdict(), "path": str(k.path)} for k in kept]})
     if not kept:
-        screen.line("No backups in the home. Create one with `holdfast backup`.")
+        screen.line("There are no backups. Create one with `holdfast backup`.")
     for one in kept:
         when = minute(one.made) or "-"
         screen.line(f"{one.path}")

@@ -44,7 +44,7 @@ DIR holds conversations/BANK.jsonl or transcripts/BANK/*.jsonl, and one or both 
   labels.jsonl      what should be known of transcripts: session (the name of the file
                     without its ending), kind, text, weight (1 to 3); or session, title
 
-The set is read into a temporary home; your memory is not touched. --out writes one line per
+The set is read into a temporary memory; your memory is not touched. --out writes one line per
 question, with its ranking. If the set has only labels, it writes one line per record and per
 session. If it has both, the records go to a second file beside it: for ranks.jsonl to
 ranks.records.jsonl.
@@ -88,8 +88,8 @@ def configure(parser: Parser) -> None:
     )
     for_out = "write every ranking or record, one JSON object per line"
     options.add_path(parser, "--out", "FILE", for_out)
-    for_home = "keep the temporary home in this folder, and reuse it"
-    options.add_path(parser, "--keep", "HOME", for_home)
+    for_folder = "keep the temporary memory in this folder, and reuse it"
+    options.add_path(parser, "--keep", "FOLDER", for_folder)
     parser.option(
         "--store",
         "URL",

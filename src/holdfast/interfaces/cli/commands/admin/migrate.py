@@ -25,7 +25,7 @@ EXAMPLES = """\
 def configure(parser: Parser) -> None:
     parser.add_argument("source", metavar="FROM", help="sqlite://PATH or postgresql://…")
     parser.add_argument(
-        "target", metavar="TO", help="the same; sqlite:// is the memory in your home"
+        "target", metavar="TO", help="the same; sqlite:// is the memory in ~/.holdfast"
     )
     options.add(parser, "json")
 

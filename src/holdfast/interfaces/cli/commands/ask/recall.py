@@ -29,7 +29,7 @@ threshold, recall says so instead of showing poor matches.
 
 If the repository's history was read, each hit says whether its code changed since:
 fresh, changed (commits and lines), renamed or gone. Work whose commits are not on the
-checked-out branch is marked `astray` and ranks lower."""
+checked-out branch is marked `unmerged` and ranks lower."""
 
 EXAMPLES = """\
   holdfast recall retry backoff

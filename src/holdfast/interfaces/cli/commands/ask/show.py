@@ -50,6 +50,8 @@ EXAMPLES = """\
 # The start of a text, in characters: of superseded words and of a raw line about six lines, of a
 # decision two, of a part below the record one.
 _MAX_TEXT, _MAX_DECISION, _MAX_PART = 600, 200, 90
+# At a terminal they are cut to its width, but not to less than this.
+_MIN_PART = 20
 # How deep a step of a path is indented: facts least, raw lines most.
 _INDENT_BY_LEVEL = {"L4": 0, "L3": 1, "L2": 2, "L1": 3, "raw": 4}
 # Links of each kind that are printed; --json has all.
@@ -63,7 +65,7 @@ _RAW_STATES = {
 
 
 def configure(parser: Parser) -> None:
-    parser.add_argument("uri", metavar="URI", help="holdfast://WORD/ID, or the start of an id")
+    parser.add_argument("uri", metavar="URI", help="holdfast://KIND/ID, or the start of an id")
     parser.flag("--raw", "print the whole raw line as it is on disk, secrets included")
     parser.flag("--rules", "if a model wrote the summary, also show the one made by rules")
     parser.flag(
@@ -169,7 +171,7 @@ def _print(screen: Screen, found: Trace, full: bool) -> None:
     if found.above:
         screen.title(f"in: {', '.join(found.above)}")
     _print_below(screen, found)
-    if found.kind in ("turn", "exchange", "digest", "session"):
+    if found.raw is not None or found.kind in ("turn", "exchange", "digest", "session"):
         screen.title(_describe_raw_line(found))
     if found.raw is not None and found.raw.text:
         screen.line(cut(found.raw.text, _MAX_TEXT), "dim")
@@ -183,8 +185,10 @@ def _print_below(screen: Screen, found: Trace) -> None:
         screen.title(f"made of {len(parts)}:")
     for part in parts:
         text = turn_text(part) if isinstance(part, Turn) else describe_record(part)[0]
-        name = screen.paint(uri(record_kind(part), part.id), "cyan")
-        screen.line(f"  {name}  {truncate(text, _MAX_PART)}")
+        name = uri(record_kind(part), part.id)
+        room = max(_MIN_PART, screen.width - len(name) - 4) if screen.is_terminal else _MAX_PART
+        title = truncate(text, min(room, _MAX_PART))
+        screen.line(f"  {screen.paint(name, 'cyan')}  {title}")
 
 
 def _print_history(screen: Screen, found: Trace) -> None:

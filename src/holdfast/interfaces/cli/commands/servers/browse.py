@@ -52,7 +52,9 @@ def run(screen: Screen, arguments: Arguments) -> None:
 
     from holdfast.interfaces.http.server import browse_server
 
-    def ready(address: browse_server.Address, ends: str = "Ctrl-C ends it.") -> None:
+    def ready(
+        address: browse_server.Address, ends: str = "Press Ctrl-C to stop the server."
+    ) -> None:
         # Where nobody reads the link, the same command prints a new one.
         try:
             if arguments.json:

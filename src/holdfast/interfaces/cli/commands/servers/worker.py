@@ -22,7 +22,7 @@ Run the background work now: process hook events, read transcripts, embed for se
 meaning, and clean up. Hooks start the worker by themselves; run by hand it shows what it
 does and retries at once what has failed.
 
-There is at most one worker per home. It exits when there is nothing left to do."""
+Each memory has at most one worker at a time. It exits when there is nothing left to do."""
 
 EXAMPLES = """\
   holdfast worker

@@ -21,7 +21,7 @@ _MAX_TEXT = 400
 
 def _configure_share(parser: Parser) -> None:
     parser.add_argument(
-        "uri", nargs="*", metavar="URI", help="holdfast://WORD/ID, an id, or the start of one"
+        "uri", nargs="*", metavar="URI", help="holdfast://KIND/ID, an id, or the start of one"
     )
     parser.flag("--list", "list what is shared here, by whom and since when")
     parser.option("--note", "TEXT", "a note to the readers")
