@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -165,6 +166,21 @@ def test_common_files_and_names_are_proposed_with_the_command(
     assert memory.merging.joins() == []
     memory.undo()
     assert len(memory.merging.joins()) == 1
+
+
+def test_reading_a_session_lists_no_files_of_all_turns(memory: Holdfast, tmp_path: Path) -> None:
+    read(memory, tmp_path, session(1, "/gone/one", ("ls", "")))
+    asked: list[str] = []
+    connection = cast(sqlite3.Connection, memory.store.__dict__["_raw"])
+    connection.set_trace_callback(asked.append)
+    read(memory, tmp_path, session(2, "/gone/two", ("ls", "")))
+    read_at, asked = asked, []
+    connection.set_trace_callback(asked.append)
+    memory.merging.joins()
+    connection.set_trace_callback(None)
+    assert any("FROM project_clue" in sql for sql in read_at)
+    files = ["SELECT DISTINCT target" in " ".join(sqls) for sqls in (read_at, asked)]
+    assert files == [False, True], "who asks what could be merged is told of common files"
 
 
 def test_a_merge_that_a_person_undid_is_not_done_again(memory: Holdfast, tmp_path: Path) -> None:

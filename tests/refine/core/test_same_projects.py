@@ -5,7 +5,13 @@ from collections.abc import Sequence
 import pytest
 
 from holdfast.model.bank import ClueKind, StoredClue
-from holdfast.refine.core.same_projects import BankView, Join, find_joins, worktree_of
+from holdfast.refine.core.same_projects import (
+    BankView,
+    Join,
+    find_clear_joins,
+    find_joins,
+    worktree_of,
+)
 
 SHARED = [f"src/{name}.py" for name in "cart checkout orders prices stock users".split()]
 
@@ -25,7 +31,9 @@ def remote(folder: str, value: str) -> StoredClue:
 def joins(
     views: Sequence[BankView], clues: Sequence[StoredClue] = (), files: Sequence[str] = ()
 ) -> list[Join]:
-    return find_joins(views, clues, lambda bank: files)
+    found = find_joins(views, clues, lambda bank: files)
+    assert find_clear_joins(views, clues) == [join for join in found if join.is_clear]
+    return found
 
 
 @pytest.mark.parametrize(

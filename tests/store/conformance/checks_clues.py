@@ -28,7 +28,8 @@ def check_clues_are_kept_with_how_far_a_source_was_searched(make_store: MakeStor
         wanted = [StoredClue(BANK, 1, *_HEAD), StoredClue(BANK, 1, *_REMOTE)]
         expect(store.clues.all(BANK), wanted, "the clues of a bank")
         expect(store.clues.all(OTHER), [], "the clues of another")
-        expect(store.clues.searched(None), {1: (20, 1), 2: (5, 0)}, "how far was searched")
+        expect(store.clues.searched([2, 1, 3]), {1: (20, 1), 2: (5, 0)}, "how far was searched")
+        expect(store.clues.searched([2]), {2: (5, 0)}, "how far one source was searched")
 
 
 def check_sources_with_unsearched_lines_are_listed(make_store: MakeStore) -> None:

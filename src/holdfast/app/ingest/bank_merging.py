@@ -21,7 +21,13 @@ from holdfast.model.curation import Action, Curation, in_effect
 from holdfast.model.ledgers.lines import Source
 from holdfast.model.uris import parse_uri, uri
 from holdfast.refine.core.banks import is_import_only
-from holdfast.refine.core.same_projects import BankJoin, BankView, Join, find_joins
+from holdfast.refine.core.same_projects import (
+    BankJoin,
+    BankView,
+    Join,
+    find_clear_joins,
+    find_joins,
+)
 from holdfast.refine.ingest.read_plan import Input, describe_file
 from holdfast.refine.sessions.derive import derive_stale
 from holdfast.sources.lines import Segment
@@ -81,10 +87,10 @@ class BankMerging:
         store = self._context.store
         banks = {bank.id: bank for bank in store.banks.all()}
         done: list[BankJoin] = []
-        for join in self._find(banks.values()):
+        for join in self._find(banks.values(), only_clear=True):
             one, other = banks[join.bank], banks[join.into]
             keys = [keys_of_one(self._context, a, b) for a, b in ((one, other), (other, one))]
-            if join.is_clear and not any(keys):
+            if not any(keys):
                 self._merge(one, other, MERGE_AUTHOR, join.reason)
                 done.append(_bank_join(banks, join)._replace(merged=True))
         self._settle({join.into_id for join in done})
@@ -177,7 +183,7 @@ class BankMerging:
             "`holdfast bank list` lists those that were.",
         )
 
-    def _find(self, banks: Iterable[Bank]) -> list[Join]:
+    def _find(self, banks: Iterable[Bank], only_clear: bool = False) -> list[Join]:
         store = self._context.store
         given = {alias for entry in self._merges() for alias in read_merge(entry).added}
         views = [
@@ -188,7 +194,10 @@ class BankMerging:
         ]
         if not any(view.is_gone or view.is_imported for view in views):
             return []
-        return find_joins(views, store.clues.all(None), store.clues.files, self._apart())
+        clues, apart = store.clues.all(None), self._apart()
+        if only_clear:
+            return find_clear_joins(views, clues, apart)
+        return find_joins(views, clues, store.clues.files, apart)
 
     def _apart(self) -> set[frozenset[str]]:
         """The pairs of banks that a person keeps apart, or whose merge a person undid."""
@@ -214,7 +223,7 @@ class BankMerging:
         if not any(_view(bank).is_gone for bank in banks):
             return False
         new = [s for id in store.clues.unsearched(None) if (s := store.sources.get(id)) is not None]
-        searched = store.clues.searched(None) if new else {}
+        searched = store.clues.searched([source.id for source in new])
         for source in new:
             known = searched.get(source.id, _NOWHERE)
             is_longer = known.rewrites == source.rewrites and known.offset <= source.offset

@@ -157,6 +157,16 @@ def find_joins(
     return [*joined, *proposed, *_imported_joins(given, views, apart)]
 
 
+def find_clear_joins(
+    banks: Iterable[BankView],
+    clues: Iterable[StoredClue],
+    apart: Collection[frozenset[str]] = (),
+) -> list[Join]:
+    """Those of `find_joins` that are clear. Files never make a join clear, so that none are read:
+    listing them takes longer the more turns there are."""
+    return [join for join in find_joins(banks, clues, lambda bank: (), apart) if join.is_clear]
+
+
 def _imported_joins(
     banks: Iterable[BankView], views: dict[str, BankView], apart: Collection[frozenset[str]]
 ) -> Iterator[Join]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.bank import Clue, ClueKind, StoredClue
 from holdfast.store.sql.database import Database
-from holdfast.store.sql.statements import insert_missing
+from holdfast.store.sql.statements import batches, insert_missing, placeholders_for
 
 _CLUE = "bank, source, folder, kind, value"
 # The kind of the row that says up to which byte of a file clues were looked for.
@@ -39,12 +39,16 @@ class ClueReader:
             for bank, source, folder, kind, value in found
         ]
 
-    def searched(self, bank: str | None) -> dict[int, Searched]:
-        """How far each source was searched, by the number of the source."""
-        where, values = self._db.in_bank(bank)
-        found = self._db.all(
-            f"SELECT source, value FROM project_clue WHERE {where} AND kind = ?", (*values, _READ)
-        )
+    def searched(self, sources: Sequence[int]) -> dict[int, Searched]:
+        """How far each of these sources was searched, by its number."""
+        found: list[tuple[int, str]] = []
+        for some in batches(sources):
+            where, values = self._db.in_bank(None)
+            found += self._db.all(
+                f"SELECT source, value FROM project_clue WHERE {where} AND kind = ? "
+                f"AND source IN ({placeholders_for(some)})",
+                (*values, _READ, *some),
+            )
         return {source: Searched(*map(int, value.split())) for source, value in found}
 
     def unsearched(self, bank: str | None) -> list[int]:
