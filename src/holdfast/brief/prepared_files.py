@@ -20,6 +20,7 @@ from holdfast.brief.notice import last_work
 from holdfast.brief.session_brief import session_brief
 from holdfast.brief.triggers import Triggers, error_triggers, file_triggers
 from holdfast.capture.home_paths import EVENT_VERSION, HomePaths
+from holdfast.capture.unread_mark import clear_unread
 from holdfast.model.bank import Bank
 from holdfast.model.ids import content_id
 from holdfast.private_files import write_private
@@ -64,6 +65,7 @@ def write_briefs(
     _remove_stale_files(folder, {bank.id for bank in banks})
     # Its modification time tells hooks when the files were last updated.
     (folder / _FOLDERS_FILE).touch()
+    clear_unread(places)
     return written
 
 

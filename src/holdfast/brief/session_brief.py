@@ -132,7 +132,7 @@ def session_brief(
     }
     if known is None:
         return EMPTY_BRIEF
-    head, foot = Part((_HEAD.format(name=one_line(known.name)),)), Part((_FOOT,))
+    head, foot = Part(brief_head(known.name)), Part((_FOOT,))
     characters = min(budget_tokens * _LIMITS.characters_per_token, MAX_CHARACTERS)
     page = Page(characters - head.size - foot.size - _LIMITS.frame_characters)
     page.add_groups(groups)
@@ -144,6 +144,11 @@ def session_brief(
         return EMPTY_BRIEF
     lines = [line for part in (head, *page.parts, foot) for line in part.lines]
     return wrap_brief("start", lines, [record for part in page.parts for record in part.records])
+
+
+def brief_head(name: str) -> tuple[str, ...]:
+    """The first lines of a brief about the project of this name."""
+    return (_HEAD.format(name=one_line(name)),)
 
 
 _HEAD = (

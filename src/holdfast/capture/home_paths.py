@@ -34,6 +34,8 @@ class HomePaths:
         self.worker_pid = self.hooks / "worker.pid"
         # The same for a worker that a hook has just started and that has not read the inbox yet.
         self.starting_worker = self.hooks / "nudged"
+        # The sessions with prompts in their journals that no brief knows yet (`unread_mark`).
+        self.unread_prompts = self.hooks / "unread"
         # Locked by the worker for as long as it runs.
         self.worker_lock = home / "worker.lock"
         # Locked while a process asks a model service for summaries.

@@ -37,10 +37,10 @@ def test_a_stated_rule_reaches_the_next_session_and_the_edit_that_would_break_it
     lab.claude("Uploads fail too often. PLAY:break", WITHOUT_SERVER, allow="Read,Edit")
     # Before the model does anything it knows the rule.
     assert RULE in injected(lab, 0)
-    # At the edit it is told again, by itself and with the file's name; not when the file is read.
+    # At the edit it meets it again, with the file's name; not when the file is read.
     before_edit, after_edit = (json.dumps(lab.api.requests[n]["messages"]) for n in (-2, -1))
     told = after_edit.removeprefix(before_edit[:-1])
-    assert "PreToolUse" in told and "Holdfast, about uploader.cfg" in told and RULE in told
+    assert "PreToolUse" in told and "Holdfast, about uploader.cfg" in told and RULE[:60] in told
     assert "PreToolUse" not in before_edit
 
 
@@ -65,3 +65,15 @@ def test_a_rule_meets_the_edit_of_the_file_that_it_names_though_nobody_had_touch
     lab.claude("Make the links red. PLAY:break", WITHOUT_SERVER, allow="Write")
     told = json.dumps(lab.api.requests[-1]["messages"][-2:])
     assert "PreToolUse" in told and "Holdfast, about web/site.css" in told and NAMING in told
+
+
+def test_a_rule_reaches_a_session_that_starts_before_anything_has_read_it(
+    make_lab: MakeLab,
+) -> None:
+    lab = set_up(make_lab(NAMED_PLAYS))
+    lab.hold_worker()  # as if it had no time yet
+    lab.claude(f"{NAMING} PLAY:agree", WITHOUT_SERVER)
+    lab.api.requests.clear()
+    lab.claude("Make the links red. PLAY:agree", WITHOUT_SERVER)
+    told = injected(lab, 0)
+    assert "Said here just now" in told and NAMING in told

@@ -92,8 +92,8 @@ def home(tmp_path: Path, memory: Path, interpreter: Path) -> Iterator[Home]:
     settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
     places = HomePaths(settings.home)
     places.hooks.mkdir(mode=0o700)
-    for name in ("answer.py", "repository_bank.py"):
-        shutil.copy(SCRIPTS / name, places.hooks)
+    for script in SCRIPTS.glob("*.py"):
+        shutil.copy(script, places.hooks)
     extend_time_limits(places.hooks / "answer.py")
     inbox = Path("/dev/shm") / f"hf-test-{os.getpid()}-{time.time_ns()}"
     if not os.access("/dev/shm", os.W_OK):
@@ -404,8 +404,11 @@ def test_the_script_uses_the_file_names_of_the_program() -> None:
         f'"{places.names_only_flag.name}"' in text
         and f"$here/{places.names_only_flag.name}" in shell
     )
-    for name in (places.session_marks.name, places.briefs.name, INJECTED_EVENT, "ask.sock"):
+    ours = (places.session_marks, places.briefs, places.unread_prompts)
+    for name in (*(path.name for path in ours), INJECTED_EVENT, "ask.sock"):
         assert f'"{name}"' in text
+    unread = (SCRIPTS / "unread_prompts.py").read_text("utf-8")
+    assert f'"{places.journals.name}"' in unread
 
 
 def test_payloads_that_wait_for_over_a_day_stop_the_storing_of_payloads(home: Home) -> None:

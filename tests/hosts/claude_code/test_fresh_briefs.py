@@ -86,8 +86,8 @@ def here(tmp_path: Path, pythons: tuple[Path, Path]) -> Iterator[Project]:
     inbox = tmp_path / "inbox"
     for folder in (paths.hooks, inbox):
         folder.mkdir(mode=0o700, parents=True)
-    for name in ("answer.py", "repository_bank.py", "other_agents.py"):
-        shutil.copy(SCRIPTS / name, paths.hooks)
+    for script in SCRIPTS.glob("*.py"):
+        shutil.copy(script, paths.hooks)
     extend_time_limits(paths.hooks / "answer.py")
     paths.inbox_pointer.write_text(f"{inbox}\n")
     paths.interpreter.write_text(f"{pythons[0]}\n-I\n")

@@ -44,6 +44,31 @@ def session_brief_now(home: str, bank: str) -> dict[str, object]:
         return {**_reply(brief), "last": last_work(store, bank)}
 
 
+def said_since(
+    home: str, folder: str, events: Sequence[str], sessions: Sequence[str]
+) -> dict[str, object]:
+    """What people laid down in prompts that no brief knows: those of some events in the inbox and
+    of the journals of some sessions. `rules` has the words and the line of each, `heading` stands
+    above them, `alone` is the brief of `folder` where there is no other."""
+    from datetime import UTC, datetime
+
+    from holdfast.brief.said_since import HEADING, brief_of_rules, said_rules
+    from holdfast.capture.home_paths import HomePaths
+    from holdfast.refine.core.banks import Banks
+    from holdfast.refine.hooks.unread_prompts import read_unread
+    from holdfast.refine.ingest.turns import PrivacyRules
+    from holdfast.times import format_time
+
+    settings = _settings(home)
+    privacy = PrivacyRules(settings.redact_patterns, settings.exclude_tools, settings.exclude_paths)
+    now = format_time(datetime.now(UTC))
+    paths, banks = HomePaths(settings.home), Banks(settings)
+    rules = said_rules(read_unread(paths, banks, privacy, events, sessions, now))
+    name = os.path.basename(folder)  # noqa: PTH119
+    alone = _reply(brief_of_rules(name, rules)) if rules else {}
+    return {"rules": [list(rule) for rule in rules], "heading": HEADING, "alone": alone}
+
+
 def _reply(brief: Brief) -> dict[str, object]:
     return {"v": 1, "id": brief.id, "text": brief.text, "records": list(brief.records)}
 

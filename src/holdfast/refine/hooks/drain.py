@@ -14,10 +14,12 @@ from typing import NamedTuple
 from holdfast.capture import inbox, journal
 from holdfast.capture.home_paths import INJECTED_EVENT, HomePaths
 from holdfast.capture.inbox import RawEvent
+from holdfast.capture.unread_mark import mark_unread
 from holdfast.model.ledgers.injections import InjectionKind
 from holdfast.refine.core.banks import Banks
 from holdfast.refine.hooks.payloads import JournalLineBuilder, Payload, read_payload, session_of
 from holdfast.refine.ingest.turns import PrivacyRules
+from holdfast.sources.claude_code.events import PROMPT_EVENT
 from holdfast.sources.json_fields import Record, items, normal_time, string
 
 # Events and bytes that are written to disk at once. More saves disk syncs, and holds more in memory
@@ -173,6 +175,8 @@ def _store_batch(
         except OSError as error:
             done.problems.append(f"{paths.journal(session)}: {error.strerror or error}")
             continue
+        if any(raw.event == PROMPT_EVENT for raw, _ in lines):
+            mark_unread(paths, [session])
         for raw, _ in lines:
             inbox.remove_event(raw)
     if batch.notes and store_notes([note for _, note in batch.notes]):

@@ -25,12 +25,12 @@ from holdfast.sources.json_fields import Record, mapping, string
 AGENT = "claude-code-hooks"
 LINE_VERSION = 1
 
-_PROMPT = "UserPromptSubmit"
+PROMPT_EVENT = "UserPromptSubmit"
 _TOOL_DONE = "PostToolUse"
 _TOOL_FAILED = "PostToolUseFailure"
 _ANSWERED = ("Stop", "SubagentStop")
 _COMPACTED = "PostCompact"
-_WITH_TEXT = (_PROMPT, _TOOL_DONE, _TOOL_FAILED, *_ANSWERED)
+_WITH_TEXT = (PROMPT_EVENT, _TOOL_DONE, _TOOL_FAILED, *_ANSWERED)
 
 # Fields of other events that are kept.
 _NOTED_FIELDS = {
@@ -59,7 +59,7 @@ def refine_payload(
     event: str, payload: Record, root: str, call_time: str, time: str
 ) -> EventContent:
     """The content of an event that came at `time`; `call_time` is when its tool was called."""
-    if event == _PROMPT:
+    if event == PROMPT_EVENT:
         return _prompt(payload, time)
     if event in (_TOOL_DONE, _TOOL_FAILED):
         return _tool(event, payload, root, call_time, time)

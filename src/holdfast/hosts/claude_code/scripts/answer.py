@@ -5,7 +5,8 @@ Setup copies this file into the home, beside capture.sh. Hooks run it there with
 and as little of that as possible, because every module delays the session. It writes the event into
 the inbox as capture.sh does, then prints the context to inject, which was prepared ahead, or
 nothing. What a brief was made of is compared with what is there now; if it changed, the brief is
-made anew. Whatever goes wrong, it exits silently.
+made anew, and what people laid down since is added to it. What a session was told it is not told
+again. Whatever goes wrong, it exits silently.
 
 Only `installed_package` imports the installed package; pyproject.toml allows no other import.
 """
@@ -182,6 +183,8 @@ def inject(home: HookHome, kind: str, session: str, cwd: str, brief: dict[str, A
     text, id = brief.get("text"), brief.get("id")
     if not isinstance(text, str) or not isinstance(id, str):
         return
+    if kind not in ("start", "subagent"):
+        text = untold(home, session, text)
     text = home.fit(text)
     if not text or len(text) > MAX_BRIEF_CHARS:
         return
@@ -227,6 +230,25 @@ def keep_injected(home: HookHome, session: str, entry: dict[str, Any]) -> None:
         return
 
 
+def untold(home: HookHome, session: str, text: str) -> str:
+    """A brief without what this session was told already, as the script beside this one finds
+    it."""
+    try:
+        with open(home.mark(session + ".injected"), "rb") as file:
+            lines = [read_json(line) for line in file if line.endswith(b"\n")]
+    except (OSError, ValueError):
+        return text
+    find_scripts(home)
+    script: Any = __import__("told_once")  # `importlib` takes 1 ms to import
+    return script.without_told(text, [line for line in lines if is_object(line)])
+
+
+def find_scripts(home: HookHome) -> None:
+    """Make the scripts beside this one importable. Each is for events that are rare, or late."""
+    if home.hooks not in sys.path:
+        sys.path.insert(0, home.hooks)
+
+
 def find_bank(home: HookHome, cwd: str) -> str:
     """The bank of a folder: by its own path, by a folder above it, or by its repository."""
     known = home.brief("folders")
@@ -250,8 +272,8 @@ def find_bank(home: HookHome, cwd: str) -> str:
 
 def bank_of_repository(home: HookHome, top: str, git: str, aliases: dict[str, str]) -> str:
     """The bank of a repository, as the script beside this one finds it: few folders need it."""
-    sys.path.insert(0, home.hooks)
-    script: Any = __import__("repository_bank")  # `importlib` takes 1 ms to import
+    find_scripts(home)
+    script: Any = __import__("repository_bank")
     return script.bank_of_repository(top, git, aliases)
 
 
@@ -287,12 +309,24 @@ def tell_brief(
     is_current: bool,
 ) -> None:
     """Inject a prepared brief, if it is current. Else inject what it would be now or, where that
-    fails, what was prepared without the files that changed."""
+    fails, what was prepared without the files that changed. What people laid down since is added
+    in either case."""
+    said: dict[str, Any] = {}
     try:
-        if not is_current:
-            brief = brief if files_are_unchanged(brief) else brief.get("without_files", brief)
-            brief = brief_now(home, bank)
+        if not is_current and not files_are_unchanged(brief):
+            brief = brief.get("without_files", brief)
+        unread = find_unread(home, session, cwd)
+        if any(unread) or not is_current:
+            with RefreshLimit():
+                package = installed_package(home)
+                if any(unread):
+                    said = package.said_since(home.folder, cwd, *unread)
+                if not is_current:
+                    brief = package.session_brief_now(home.folder, bank)
     finally:
+        if said.get("rules"):
+            script: Any = __import__("unread_prompts")
+            brief = script.with_rules(brief, said, MAX_BRIEF_CHARS)
         if brief.get("text"):
             inject(home, kind, session, cwd, brief)
         elif kind == "start":
@@ -344,18 +378,37 @@ def bank_revision(home: HookHome, bank: str) -> int | None:
         return None
 
 
-def brief_now(home: HookHome, bank: str) -> dict[str, Any]:
-    """The brief of a bank, made in this process. Takes no longer than its limit, so that there is
-    time to tell the prepared one instead."""
-    started = time.monotonic()
-    signal.signal(signal.SIGALRM, out_of_time)
-    left, _ = signal.setitimer(signal.ITIMER_REAL, REFRESH_TIMEOUT_S)
-    try:
-        return installed_package(home).session_brief_now(home.folder, bank)
-    finally:
+def find_unread(home: HookHome, session: str, cwd: str) -> tuple[list[str], list[str]]:
+    """The events in the inbox, and the sessions with journals, that have prompts of this project
+    which no brief knows; there are some only seconds after another session had a prompt."""
+    prompts = f"1.{EVENTS['goal']}."
+    own = f"{prompts}{session}."
+    names = (entry.name for entry in os.scandir(home.inbox))
+    events = [name for name in names if name.startswith(prompts) and not name.startswith(own)]
+    sessions: list[str] = []
+    if os.path.exists(os.path.join(home.hooks, "unread")):
+        with open(os.path.join(home.hooks, "unread"), encoding="utf-8") as file:
+            sessions = [id for id in file.read().split() if id != session]
+    if not events and not sessions:
+        return [], []
+    find_scripts(home)
+    script: Any = __import__("unread_prompts")
+    return script.of_project(home, cwd, events, sessions, find_bank, read_json)
+
+
+class RefreshLimit:
+    """Raises a TimeoutError in what takes longer than a brief may take to be made anew, so that
+    there is time to tell the prepared one instead."""
+
+    def __enter__(self) -> None:
+        self.started = time.monotonic()
+        signal.signal(signal.SIGALRM, out_of_time)
+        self.left, _ = signal.setitimer(signal.ITIMER_REAL, REFRESH_TIMEOUT_S)
+
+    def __exit__(self, *failed: object) -> None:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        spent = time.monotonic() - started
-        signal.setitimer(signal.ITIMER_REAL, max(MIN_TIMEOUT_S, left - spent))
+        spent = time.monotonic() - self.started
+        signal.setitimer(signal.ITIMER_REAL, max(MIN_TIMEOUT_S, self.left - spent))
 
 
 def out_of_time(signum: int, frame: object) -> None:
