@@ -136,6 +136,27 @@ def test_what_replies_mention_is_no_name_unless_people_named_a_part_of_it() -> N
     assert names_of(exchanges) == ["harbour lamp"]
 
 
+@pytest.mark.parametrize("is_mentioned", [True, False])
+def test_what_was_only_pasted_into_requests_is_no_name(is_mentioned: bool) -> None:
+    reply = "The brass bell is out." if is_mentioned else "It rings."
+    pasted = f"Asked: It is out. Log of the brass bell.\nResult: {reply}"
+    exchanges = [replace(work(n, f"Where is it {n}"), details=pasted) for n in range(3)]
+    assert ("brass bell" in names_of(exchanges)) is is_mentioned
+
+
+def test_the_name_of_the_project_in_other_letters_is_no_name() -> None:
+    exchanges = [work(n, f"The harbour-lamp again, {n}", ["harbour-lamp.py"]) for n in range(3)]
+    assert names_of(exchanges)
+    assert names_of(exchanges, "acme_harbourlamp") == []
+
+
+def test_what_people_do_with_a_thing_is_no_name() -> None:
+    exchanges = [work(n, f"Harbour lamp verification {n}") for n in range(3)]
+    exchanges += [work(3, "The harbour lamp is out"), work(4, "A new harbour lamp")]
+    assert names_of(exchanges)[0] == "harbour lamp"
+    assert not any("verification" in name for name in names_of(exchanges))
+
+
 def test_an_ordinary_word_of_another_script_or_an_acronym_is_no_name() -> None:
     assert names_of([work(n, f"{n} 入力を直す") for n in range(3)]) == []
     assert names_of([work(n, f"The PRD again, {n}") for n in range(3)]) == []

@@ -62,6 +62,7 @@ def test_half_a_word_at_the_end_of_a_cut_text_is_no_term() -> None:
 def test_addresses_and_prompts_of_shells_have_no_terms() -> None:
     assert spellings("See https://example.org/gradient/palette") == []
     assert spellings("maria@marias-laptop documentation") == []
+    assert spellings("See #terminalSelection and #gaugePalette") == []
 
 
 def test_identifiers_stay_whole_and_count_beside_the_phrase_they_are_in() -> None:
@@ -77,6 +78,12 @@ def test_identifiers_stay_whole_and_count_beside_the_phrase_they_are_in() -> Non
 def test_a_document_is_called_without_its_number_and_the_ending_of_its_file() -> None:
     assert spellings("See docs/tide-tables.md for the gauge") == ["tide-tables", "gauge"]
     assert spellings("See S003-tide-tables.md for the gauge") == ["tide-tables", "gauge"]
+
+
+def test_tests_of_a_file_have_its_name() -> None:
+    (source,) = find_terms("tide_gauge.py", Place.TITLE)
+    for tests in ("test_tide_gauge.py", "tide_gauge_test.py", "tide_gauge.test.ts"):
+        assert {term.key for term in find_terms(tests, Place.TITLE)} == {source.key}
 
 
 def test_the_kind_of_an_error_is_no_term() -> None:

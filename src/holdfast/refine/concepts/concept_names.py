@@ -106,6 +106,7 @@ class _Found:
     """What was found of a term: its weights in the members that have it, and their titles."""
 
     weights: list[float] = field(default_factory=list[float])
+    best: Place = Place.REQUEST
     is_asked: bool = False  # in a request, a file or a commit
     titles: set[str] = field(default_factory=set[str])
 
@@ -157,6 +158,7 @@ class ConceptNamer:
         for item in items:
             for key, place in self._terms(item).items():
                 found[key].weights.append(_WEIGHTS.at(place))
+                found[key].best = max(found[key].best, place)
                 found[key].titles.add(item.title)
             for term in item.terms:
                 if term.place in _ASKED:
@@ -169,6 +171,8 @@ class ConceptNamer:
             for key, own in found.items()
             if own.weights
             and own.is_frequent(len(items), titles)
+            # What only the text of requests has, and neither a title nor a reply, was pasted.
+            and (len(items) == 1 or own.best is not Place.REQUEST)
             and (text := self._name_text(key))
             and _is_about(text, asked)
         ]

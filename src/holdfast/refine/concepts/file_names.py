@@ -43,10 +43,15 @@ def file_topic(file: str) -> str:
     has a file of that name."""
     name = file.rpartition("/")[2]
     root = name.partition(".")[0] if not name.startswith(".") else name
-    bare = without_number(_TEST.sub("", root))
+    bare = without_number(without_test_mark(root))
     return "" if not bare or _GENERIC_FILE.match(bare) else bare
 
 
 def without_number(name: str) -> str:
     """The name of a file without the number that it starts with."""
     return _NUMBER.sub("", name)
+
+
+def without_test_mark(name: str) -> str:
+    """The name of a file of tests without what says that it is one: what it tests."""
+    return _TEST.sub("", name)

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from holdfast.language import split_identifier, stem
-from holdfast.refine.concepts.file_names import file_topic, without_number
+from holdfast.refine.concepts.file_names import file_topic, without_number, without_test_mark
 from holdfast.refine.concepts.process_words import is_process_stem
 from holdfast.refine.core.word_classes import WordClass, is_common, is_generic, word_class
 from holdfast.regex import regex
@@ -64,8 +64,9 @@ class TermLimits(NamedTuple):
 
 
 _LIMITS = TermLimits()
-# Addresses, and a last word that was cut, of which only a half may be left.
-_NO_WORDS = regex(r"\b\w+://\S+|\bwww\.\S+|\S+@\S+|\S*…")
+# Addresses, what an editor fills in ("#terminalSelection"), and a last word that was cut, of which
+# only a half may be left.
+_NO_WORDS = regex(r"\b\w+://\S+|\bwww\.\S+|\S+@\S+|\S*…|(?<![\w#])#[a-z]\w+")
 _FENCE = regex(r"```.*?(?:```|\Z)", re.DOTALL)
 _CODE = regex(r"`([^`\n]{1,80})`")
 # The message of an error that somebody pasted, to the end of its paragraph: words of a program.
@@ -88,6 +89,10 @@ _FILE = regex(
     r"\w\.(?:pyi?|[cm]?[jt]sx?|go|rs|java|kts?|swift|rb|php|cs|cpp|cc|hpp|[ch]|sh|bash|zsh|fish|ps1|"
     r"lua|sql|s?css|html|vue|svelte|mdx?|mdc|toml|jsonl?|jsonc|ya?ml|ini|cfg|conf|lock|txt|ipynb|tf|"
     r"proto|graphql|gradle|xml|env|dart|nix|plist|svg|png|log|diff|patch|example|local)$"
+)
+# What people do with a thing, as the last word of a phrase.
+_ACTIVITIES = frozenset(
+    "verification preparation assessment investigation validation debugging confirmation".split()
 )
 _NOT_FILES = frozenset(
     ("node.js", "next.js", "vue.js", "nuxt.js", "three.js", "d3.js", "express.js")
@@ -164,7 +169,7 @@ def key_of(words: Iterable[str]) -> Key:
 def _roots(word: str) -> tuple[str, ...]:
     bare = word.lstrip("@/$.").rstrip("()")
     if is_file(bare):
-        bare = without_number(bare.rpartition(".")[0])
+        bare = without_test_mark(without_number(bare.rpartition(".")[0]))
     parts = split_identifier(bare) if is_identifier(bare) or "-" in bare else [bare]
     return tuple(_root(part.lower()) for part in parts if part) or (bare.lower(),)
 
@@ -425,7 +430,10 @@ def _bare(text: str) -> str:
 
 def is_specific(texts: Sequence[str]) -> bool:
     """Whether words say together what is meant: one that only this project uses, or two that many
-    projects use, "database migration", but not such a word beside a generic one, "config file"."""
+    projects use, "database migration", but not such a word beside a generic one, "config file", nor
+    what people do with a thing, "trace verification"."""
+    if len(texts) > 1 and texts[-1].lower() in _ACTIVITIES:
+        return False
     nouns = [text for text in texts if word_class(text.lower()) is not WordClass.ADJECTIVE]
     parts = [part.lower() for text in nouns for part in _parts(text)]
     known = [

@@ -38,6 +38,8 @@ _SHOWN_WEIGHT = 4
 _PLURAL_MODIFIERS = frozenset("docs settings analytics news sales graphics windows".split())
 _MIN_PLURAL_CHARS = 3
 _SHORT_ACRONYM = 3
+# Shorter names are in those of projects by chance.
+_MIN_PROJECT_LETTERS = 6
 
 
 def parts_of(key: Key) -> Iterator[Key]:
@@ -60,6 +62,7 @@ class Vocabulary:
         self._spellings: defaultdict[Key, Counter[str]] = defaultdict(Counter)
         self._forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._project: set[str] = set(key_of([*split_identifier(project), project]))
+        self._project_letters = _letters(project)
         # Words of a request that was made twice count once: they may be slips of the pen, unless
         # the reply has them, too.
         asked: defaultdict[str, set[str]] = defaultdict(set)
@@ -111,6 +114,9 @@ class Vocabulary:
         if any(self._words[root] < 2 and root not in self._own_words for root in key):
             return False
         words = self.spelling(key).split()
+        letters = _letters("".join(words))
+        if len(letters) >= _MIN_PROJECT_LETTERS and letters in self._project_letters:
+            return False
         if self._project.intersection(key):
             return is_specific([part for word in words for part in self._beside_project(word)])
         if len(key) == 1:
@@ -158,6 +164,10 @@ class Vocabulary:
         if is_shown or is_identifier(word) or word.isupper():
             return word
         return most if forms else word.lower()
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalpha, name)).lower()
 
 
 def is_plain_word(spelling: str) -> bool:
