@@ -14,8 +14,12 @@ from typing import Any
 
 import pytest
 
+from holdfast.app.core.token import token_file
+from holdfast.app.remote import remote_search
 from holdfast.capture.home_paths import HomePaths
 from holdfast.hosts.claude_code import uninstall as leaving
+from holdfast.settings import load_settings
+from holdfast.sources.providers import reliability
 from tests.e2e.claude_code.sandbox import install_python
 from tests.support.transcripts import bug_hunt
 from tests.support.warm_commands import warm_interpreter
@@ -202,6 +206,28 @@ def test_uninstall_leaves_nothing_on_a_machine_without_claude_code(user: User) -
     assert left == []
     user.do("uninstall", "--yes", "--data")
     assert list(user.home.iterdir()) == []
+
+
+def test_uninstall_with_data_removes_every_file_that_holdfast_writes(user: User) -> None:
+    user.do("setup", "--yes")
+    settings = load_settings({"HOLDFAST_HOME": str(user.places.home)})
+    written = [value for value in vars(user.places).values() if isinstance(value, Path)]
+    written += [settings.database, settings.remotes, token_file(user.places.home)]
+    for name in (reliability.FILE, remote_search.RELIABILITY_FILE):
+        written += [user.places.home / name, user.places.home / f"{name}.lock"]
+    files = [path for path in written if path.parent == user.places.home and path.suffix]
+    assert len(files) > 8
+    for path in files:
+        path.touch()
+    assert "files of other programs" not in user.do("uninstall", "--yes", "--data")
+    assert not user.places.home.exists()
+
+
+def test_uninstall_with_data_keeps_files_of_others(user: User) -> None:
+    user.do("setup", "--yes")
+    (user.places.home / "diary.txt").touch()
+    assert "files of other programs" in user.do("uninstall", "--yes", "--data")
+    assert [path.name for path in user.places.home.iterdir()] == ["diary.txt"]
 
 
 def test_an_upgrade_installs_new_scripts(user: User) -> None:

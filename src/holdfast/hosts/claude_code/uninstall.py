@@ -18,6 +18,8 @@ _DATA_NAMES = (
     "events research backups vectors looked grouped grouping worker.lock asking.lock worker.log "
     "browse.sock visits.json config.toml".split()
 )
+# With what stands beside them: journals of the database, locks, temporary files.
+_DATA_PATTERNS = "memory.db* mcp.token* remotes.json* remotes-seen.json* providers.json*".split()
 
 
 def unread_events(places: HomePaths) -> int:
@@ -48,7 +50,8 @@ def _is_own_folder(folder: Path) -> bool:
 def data_parts(places: HomePaths) -> list[Path]:
     """The memory, and all files that belong to it."""
     data = [places.home / name for name in _DATA_NAMES]
-    data += sorted(places.home.glob("memory.db*")) if places.home.is_dir() else []
+    if places.home.is_dir():
+        data += sorted(path for one in _DATA_PATTERNS for path in places.home.glob(one))
     return [part for part in data if part.exists()]
 
 
