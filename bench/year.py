@@ -27,7 +27,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import resource
 import shutil
 import subprocess
 import sys
@@ -43,7 +42,7 @@ from typing import Any, cast
 
 from bench import year_plants, year_upgrade
 from bench.corpus import real_transcripts
-from bench.year_measures import children_cpu, measure
+from bench.year_measures import children_cpu, measure, peak_mb
 from bench.year_vectors import reused_vectors
 from holdfast.app.background.steps import STEPS
 from holdfast.app.background.worker import WorkerOptions, run_worker
@@ -195,7 +194,7 @@ def simulate_month(place: Path, first: int, last: int) -> None:
     worked = {
         "sessions": last * A_DAY,
         "worker_s_a_session": sum(by_day) / (len(by_day) * A_DAY),
-        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "peak_mb": peak_mb(),
         "backup_s": backup_s,
     }
     (place / "worked.json").write_text(json.dumps(worked))

@@ -24,9 +24,10 @@ WIDTH, HEIGHT, GAP = 320, 190, 28
 LEFT, RIGHT, TOP, BOTTOM = 40, 12, 40, 30
 # The figures of a month that are kept; the rest of what is measured stays in the folder.
 KEPT = (
-    "month", "sessions", "worker_s_a_session", "worker_before", "peak_mb", "recall", "brief",
-    "command", "database_mb", "vectors_mb", "rest_mb", "files", "journals", "marks", "backups",
-    "briefs", "log_kb", "backup_s", "brief_lines",
+    "month", "sessions", "worker_s_a_session", "peak_mb", "recall", "brief", "digest",
+    "command", "brief_command", "start", "database_mb", "vectors_mb", "backups_mb", "rest_mb",
+    "files", "journals", "marks", "backups", "briefs", "log_kb", "transcripts", "backup_s",
+    "brief_lines", "brief_characters",
 )  # fmt: skip
 _STYLE = """<style>
 .y-axis{stroke:#b9b4a5;fill:none}.y-text{fill:#1f2421}.y-note{fill:#58615c}
@@ -45,16 +46,24 @@ class Panel(NamedTuple):
 
 
 PANELS = (
+    Panel("Worker, processor seconds a session", (("worker_s_a_session", ""),)),
     Panel(
-        "Worker, processor seconds a session",
-        (("worker_s_a_session", "now"), ("worker_before", "before")),
+        "In times of sorting 60,000 strings",
+        (("recall", "recall"), ("brief", "start brief"), ("digest", "digest")),
     ),
     Panel(
-        "Ratios to a control",
-        (("recall", "recall"), ("brief", "start brief"), ("command", "command")),
+        "In times of python -c pass",
+        (("command", "recall"), ("brief_command", "brief"), ("start", "start hook")),
     ),
-    Panel("Megabytes", (("database_mb", "database"), ("vectors_mb", "vectors"))),
+    Panel(
+        "Megabytes",
+        (("database_mb", "database"), ("vectors_mb", "vectors"), ("peak_mb", "worker, peak")),
+    ),
     Panel("Files", (("journals", "journals"), ("marks", "marks"), ("backups", "backups"))),
+    Panel(
+        "Of the matters laid down, told as valid",
+        (("matters", "all"), ("told_ask", "answers"), ("told_brief", "start brief")),
+    ),
 )
 
 SIZE_PANELS = (
@@ -80,7 +89,12 @@ SIZE_PANELS = (
 def read_months(folder: Path) -> list[dict[str, Any]]:
     """The figures of the months that a simulated year has."""
     found = [json.loads(path.read_text()) for path in sorted(folder.glob("month-*.json"))]
-    return [{key: month[key] for key in KEPT if key in month} for month in found]
+    return [{key: month[key] for key in KEPT} | _judged(month["judged"]) for month in found]
+
+
+def _judged(judged: Mapping[str, int]) -> dict[str, int]:
+    """What was laid down, and by what it was told as valid or as replaced."""
+    return {key if key == "matters" else f"told_{key}": count for key, count in judged.items()}
 
 
 def draw(

@@ -64,7 +64,7 @@ def measure(settings: Settings, now: str, month: int = 0) -> dict[str, Any]:
         "recall": statistics.median(recalls) / control,
         "brief": statistics.median(briefs) / control,
         **_commands(settings, questions[0], largest, folder),
-        "recall_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "recall_mb": peak_mb(),
         "brief_lines": statistics.mean(len(text.splitlines()) for text in texts),
         "brief_characters": statistics.mean(map(len, texts)),
         **judged,
@@ -169,6 +169,14 @@ def _cpu_of(
     if expected not in done.stdout:
         raise SystemExit(f"year: {' '.join(command)} printed {done.stdout[:200]!r}")
     return children_cpu() - began
+
+
+def peak_mb() -> float:
+    """The most memory that this process has used. `getrusage` would count that of the process which
+    started it, too."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    (used,) = (line.split()[1] for line in lines if line.startswith("VmHWM:"))
+    return int(used) / 1024
 
 
 def children_cpu() -> float:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import shutil
 import statistics
 import subprocess
@@ -30,7 +29,7 @@ from typing import Any
 
 from bench import year
 from bench.corpus import real_transcripts
-from bench.year_measures import measure
+from bench.year_measures import measure, peak_mb
 from bench.year_vectors import reused_vectors
 from holdfast.app.background.step_runner import Step, WorkerPass
 from holdfast.app.background.steps import STEPS
@@ -131,7 +130,7 @@ def measure_size(place: Path, size: int) -> dict[str, Any]:
         "worker_s_a_session": round(statistics.mean(counted), 3),
         "median_s": round(statistics.median(counted), 3),
         "steps": {name: round(used / COUNTED, 3) for name, used in steps.items()},
-        "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+        "peak_mb": round(peak_mb()),
         **measure(year.settings_of(place), year.day_time(size // A_DAY + COUNTED // A_DAY, 20)),
     }
 
