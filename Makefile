@@ -22,8 +22,20 @@ $(VENV)/ready: pyproject.toml
 
 setup: $(VENV)/ready ## make the virtual environment
 
-try: setup       ## ingest the sample sessions and this repository's history, ask, show cited answers
-	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python examples/tour.py
+# Who only wants to try it needs the package alone (200 MB), not what developers need (1.4 GB).
+TRY_VENV := $(if $(wildcard $(VENV)/ready),$(VENV),.venv-try)
+TRY_BIN := $(TRY_VENV)/$(notdir $(BIN))
+
+.venv-try/ready: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Holdfast needs Python 3.11 or newer: make PYTHON=/path/to/python3.11"; exit 1; }
+	@echo "Setting up .venv-try (once; less than a minute) ..."
+	@$(PYTHON) -m venv .venv-try
+	@.venv-try/$(notdir $(BIN))/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+try: $(TRY_VENV)/ready ## ingest the sample sessions and this repository's history, ask, show cited answers
+	@PATH="$(CURDIR)/$(TRY_BIN):$$PATH" $(TRY_BIN)/python examples/tour.py
 
 # The tests of the pages need a browser. It is fetched only where that needs no question: as root, with apt;
 # elsewhere those tests are skipped, and say why.
