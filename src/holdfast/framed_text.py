@@ -71,7 +71,7 @@ _MAX_SEARCHED_CHARACTERS = 20_000
 # Tabs and line breaks stay as they are.
 _WITHOUT_BREAKS = {ord("\t"): None, ord("\n"): None}
 # What Claude Code itself writes into messages and results: instructions to the agent.
-PROGRAM_LINE = regex(
+_PROGRAM_LINE = regex(
     r"^[ \t>*_-]{0,8}(?:"
     r"If you need specific details from before (?:compaction|exiting plan mode)\b|"
     r"(?:Please )?[Cc]ontinue the conversation from where\b.{0,40} without asking the user\b|"
@@ -84,6 +84,24 @@ PROGRAM_LINE = regex(
     r"Note: \S+ was modified, either by the user or by a linter\b|"
     r"Base directory for this skill:|Launching skill:).*$",
     re.MULTILINE,
+)
+# Words of these lines. Most prompts have none of them, and a hook would wait 3 ms until the pattern
+# is compiled.
+_PROGRAM_WORDS = (
+    "specific details from before ",
+    "ontinue the conversation from where",
+    "session is being continued from",
+    "The messages below were generated",
+    "ser has approved your plan",
+    "plan has been saved to",
+    "Todos have been modified",
+    "todo list has changed",
+    "The TodoWrite tool",
+    "t want to proceed with this tool use",
+    "t want to take this action",
+    " was modified, either by ",
+    " directory for this skill:",
+    "Launching skill:",
 )
 
 
@@ -155,4 +173,9 @@ def outside_note(text: str) -> str:
 
 def is_program_line(sentence: str) -> bool:
     """Whether a sentence is an instruction that Claude Code wrote for the agent."""
-    return PROGRAM_LINE.match(sentence) is not None
+    return _PROGRAM_LINE.match(sentence) is not None
+
+
+def without_program_lines(text: str) -> str:
+    """A text without the lines that Claude Code wrote for the agent."""
+    return _PROGRAM_LINE.sub("", text) if any(map(text.__contains__, _PROGRAM_WORDS)) else text

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from holdfast.brief.frame import Brief, format_minute, wrap_brief
-from holdfast.brief.session_brief import brief_head
+from holdfast.brief.frame import Brief, brief_head, format_minute, wrap_brief
 from holdfast.framed_text import quote
 from holdfast.language import sentences
 from holdfast.model.knowledge import Kind

@@ -59,6 +59,16 @@ def test_text_added_by_the_program_is_removed(tag: str) -> None:
         "If you need specific details from before compaction, read the full transcript.",
         "Note: /repo/src/a.py was modified, either by the user or by a linter.",
         "Base directory for this skill: /home/me/.claude/skills/review",
+        "Please continue the conversation from where we left it off without asking the user any "
+        "further questions.",
+        "User has approved your plan. You can now start coding.",
+        "Your plan has been saved to: /home/me/.claude/plans/a.md",
+        "Todos have been modified successfully. Ensure that you continue to use the todo list.",
+        "Your todo list has changed. DO NOT mention this explicitly to the user.",
+        "The TodoWrite tool hasn't been used recently.",
+        "The user doesn't want to proceed with this tool use. The tool use was rejected.",
+        "The user doesn’t want to take this action right now.",
+        "Launching skill: review",
     ],
 )
 def test_instructions_of_the_program_are_not_the_persons_text(line: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from holdfast.framed_text import OWN_TAG, PROGRAM_LINE
+from holdfast.framed_text import OWN_TAG, without_program_lines
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.ledgers.lines import SkipReason
 from holdfast.regex import regex
@@ -84,7 +84,7 @@ def read_prompt(text: str) -> Prompt:
         return Prompt("", skip=SkipReason.COMPACTION)
     if words.startswith(_MACHINE_STARTS):
         return Prompt("", skip=SkipReason.MACHINE)
-    words = PROGRAM_LINE.sub("", words).strip()
+    words = without_program_lines(words).strip()
     if not words:
         return Prompt("", skip=SkipReason.MACHINE)
     tag = None if is_plain else _TAG.match(words)

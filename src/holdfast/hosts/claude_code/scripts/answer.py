@@ -50,7 +50,7 @@ DATABASE_TIMEOUT_S = 0.1
 # The user waits for this script. After this long the system ends the process.
 TOTAL_TIMEOUT_S = 1.8
 # What is left for telling the prepared brief, if making a new one took all the time.
-MIN_TIMEOUT_S = 0.2
+MIN_TIMEOUT_S = 0.4
 # Events that wait longer for a worker, and briefs that are older, mean that no worker runs.
 STALE_S = 86_400
 # Shorter prompts are small talk ("go on", "yes please") and say nothing about the goal.
@@ -397,8 +397,8 @@ def find_unread(home: HookHome, session: str, cwd: str) -> tuple[list[str], list
 
 
 class RefreshLimit:
-    """Raises a TimeoutError in what takes longer than a brief may take to be made anew, so that
-    there is time to tell the prepared one instead."""
+    """Breaks off what takes longer than a brief may take to be made anew, so that there is time to
+    tell the prepared one instead."""
 
     def __enter__(self) -> None:
         self.started = time.monotonic()
@@ -411,9 +411,13 @@ class RefreshLimit:
         signal.setitimer(signal.ITIMER_REAL, max(MIN_TIMEOUT_S, self.left - spent))
 
 
+class OutOfTime(BaseException):
+    """Not caught by what is broken off: whoever opens a file expects a TimeoutError."""
+
+
 def out_of_time(signum: int, frame: object) -> None:
     """Break off what is being done."""
-    raise TimeoutError
+    raise OutOfTime
 
 
 def greet_once(home: HookHome) -> None:
