@@ -59,6 +59,8 @@ def test_the_bar_moves_through_every_phase_to_the_end(user: User) -> None:
 def test_without_a_history_setup_says_that_the_first_session_has_no_brief(user: User) -> None:
     printed = user.do("setup", "--yes")
     assert "your first session has no brief" in printed and "holdfast ask" not in printed
+    # The commands that people read about are not there without the plugin.
+    assert "come with `holdfast setup --plugin`" in printed and "/holdfast:ask" in printed
 
 
 def test_a_history_that_is_not_read_now_is_read_in_the_background(user: User) -> None:

@@ -141,11 +141,16 @@ def _set_up_claude_code(
         report = other_agents.report_json(arguments, plan, said, done)
         screen.json({**report, "allowed": _allowed(plan), "history": history._asdict()})
     else:
-        _finish(screen, settings, arguments, history, done)
+        _finish(screen, settings, arguments, history, done, with_plugin)
 
 
 def _finish(
-    screen: Screen, settings: Settings, arguments: Arguments, history: History, done: bool
+    screen: Screen,
+    settings: Settings,
+    arguments: Arguments,
+    history: History,
+    done: bool,
+    with_plugin: bool,
 ) -> None:
     """Read the history and show what the next session starts with."""
     if arguments.dry_run:
@@ -159,7 +164,7 @@ def _finish(
     else:
         warn_about_model(screen)
     if done:
-        _tell_next_steps(screen, is_empty)
+        _tell_next_steps(screen, is_empty, with_plugin)
 
 
 def _new_service(settings: Settings, arguments: Arguments) -> str:
@@ -327,9 +332,16 @@ def _read_history(screen: Screen, arguments: Arguments, history: History) -> Non
         )
 
 
-def _tell_next_steps(screen: Screen, is_empty: bool) -> None:
+def _tell_next_steps(screen: Screen, is_empty: bool, with_plugin: bool) -> None:
     screen.title("Done.", "bold")
     screen.line("  - Start `claude`. Running sessions continue without Holdfast.")
     if is_empty:
         screen.line("  - The memory is empty: your first session has no brief, the second one has.")
     screen.line("  - `holdfast status` shows whether it works.")
+    if with_plugin:
+        screen.line("  - In a session: `/holdfast:brief`, `/holdfast:ask`, `/holdfast:remember`.")
+    else:
+        screen.line(
+            "  - Ask Claude about earlier work in your own words. `/holdfast:ask`, "
+            "`/holdfast:remember`\n    and `/holdfast:brief` come with `holdfast setup --plugin`."
+        )
