@@ -14,9 +14,9 @@ from holdfast.refine.facts.hypotheses import states_fix
 from tests.refine.distil.test_distil import said, statement
 
 
-def lasts(text: str) -> bool:
-    reply = Utterance(said(Role.ASSISTANT, text), text, Place.CLOSING, False)
-    return may_last(Candidate(0, statement(text)), [reply])
+def lasts(text: str, place: Place = Place.CLOSING, lead: str = "") -> bool:
+    reply = Utterance(said(Role.ASSISTANT, text), text, place, False)
+    return may_last(Candidate(0, statement(text, lead)), [reply])
 
 
 @pytest.mark.parametrize(
@@ -56,10 +56,26 @@ def test_how_matters_stand_does_not_last(state: str) -> None:
         "You can now read every table of the ledger by its key with the importer.",
         "The importer of the ledger should now read every table by its key.",
         "I've identified the root cause of the double rows in the ledger of the tenant.",
+        "The table of the closed years of the ledger was left untouched.",
+        "Pull request of the importer: https://code.example/ledger/pull/new/fix-keys for review.",
+        "The lock of the importer is most likely the reason for the double rows.",
     ],
 )
 def test_who_works_and_that_the_work_is_done_does_not_last(text: str) -> None:
     assert not lasts(text)
+
+
+def test_what_stands_below_a_hand_over_does_not_last() -> None:
+    text = "The importer of the ledger reads every table by its key"
+    assert lasts(text, lead="What it does")
+    assert not lasts(text, lead="When you deploy")
+
+
+@pytest.mark.parametrize("opener", ["Actually, ", "Hmm, ", "I can directly see that "])
+def test_thinking_aloud_on_the_way_does_not_last(opener: str) -> None:
+    text = "the importer of the ledger reads every table by its key"
+    assert lasts(text, Place.REPLY)
+    assert not lasts(opener + text, Place.REPLY)
 
 
 @pytest.mark.parametrize(

@@ -39,8 +39,9 @@ _PRINTED = regex(
 _NARRATES = regex(
     r"\b(?:I['’](?:ll|m)|"
     r"I (?:still |also |just |first |now |can )?(?:will|am|need|should|see|found)|"
+    r"I (?:can|could) (?:directly |also |now |just |instead )?\w+|"
     r"let me|let['’]s|likely|probably|perhaps|might|may (?:be|have|rely|need))\b|"
-    r"^(?:wait|before I|before (?:\w+ing))\b",
+    r"^(?:wait|before I|before (?:\w+ing))\b|^\W*(?:actually|hmm|oh|ah)\b[,!. —–-]+\w",
     re.I,
 )
 # What an agent is about to do, at any time.
@@ -90,6 +91,13 @@ _HANDS_OVER = regex(
     r"(?:ready|set|good to go|in place|working|up and running)\b|"
     r"\bready (?:to|for) (?:be )?(?:commit|deploy|merge|push|test)|\byou can now\b|\bshould now\b|"
     r"\bonce you (?:deploy|push|merge|restart)|^\W*when you (?:push|deploy|merge)\b",
+    re.I,
+)
+# What was not changed, where a pull request could be opened, and what is taken for the cause.
+_NOT_DONE = regex(
+    r"^[^.,;:]*\b(?:was|were) left (?:untouched|alone|unchanged|as is|unstaged)\W*$|"
+    r"/pull/new/|\b(?:is|are|was|were) (?:most )?(?:likely|probably) (?:caus\w+|due|because|"
+    r"the (?:cause|reason|culprit|issue|problem|root))\b",
     re.I,
 )
 # That a cause was found, without a word on what it is.
@@ -196,7 +204,7 @@ _BEGINS_WITH_NOTHING = (
     _AGENTS_AT_WORK,
     _NAMES_NO_CAUSE,
 )
-_SAYS_NOTHING = (_ANNOUNCES, _VERDICT, _TICKED, _HANDS_OVER)
+_SAYS_NOTHING = (_ANNOUNCES, _VERDICT, _TICKED, _HANDS_OVER, _NOT_DONE)
 # Each sentence is part of several statements.
 _KEPT_SENTENCES = 4096
 # Written in the middle of a session: what they call open may be done at its end.
@@ -269,6 +277,8 @@ def _tells(statement: Statement, place: Place) -> bool:
     if any(pattern.match(text) for pattern in _BEGINS_WITH_NOTHING):
         return False
     if any(pattern.search(text) for pattern in _SAYS_NOTHING) or _is_at_work(text):
+        return False
+    if _HANDS_OVER.search(statement.lead):
         return False
     return not any(map(_is_guess_or_chatter, sentences(text)))
 
