@@ -41,6 +41,7 @@ def test_a_stated_rule_reaches_the_next_session_and_the_edit_that_would_break_it
     before_edit, after_edit = (json.dumps(lab.api.requests[n]["messages"]) for n in (-2, -1))
     told = after_edit.removeprefix(before_edit[:-1])
     assert "PreToolUse" in told and "Holdfast, about uploader.cfg" in told and RULE[:60] in told
+    assert after_edit.count(RULE) == 1, "what was told at the start is not told again"
     assert "PreToolUse" not in before_edit
 
 

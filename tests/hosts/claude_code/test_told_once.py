@@ -57,6 +57,16 @@ def test_what_was_told_before_a_compaction_is_told_again() -> None:
     assert without_told(FILE, before) == FILE
 
 
+def test_the_rest_of_a_message_stays_of_which_the_session_was_told_the_rule() -> None:
+    text = without_told(FILE.replace(RULE, f"{RULE} Except for 429."), [START])
+    assert RULE not in text and " … Except for 429.”" in text and "“Never retry a 4xx" in text
+
+
+def test_a_message_of_which_little_was_told_is_told() -> None:
+    long = FILE.replace(RULE, f"{OTHER} {RULE}")
+    assert without_told(long, [{"kind": "start", "text": f"“{OTHER}”"}]) == long
+
+
 def test_an_entry_is_told_in_whole_if_any_quote_of_it_is_new() -> None:
     both = FILE.replace("” (", f"” “{OTHER}” (")
     assert without_told(both, [START]) == both
