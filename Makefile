@@ -125,4 +125,5 @@ bench: setup     ## measure speed, and tell what changed since the last release:
 	@$(BIN)/python -m bench $(if $(ALL),--all)
 
 clean:           ## remove what make made
-	@rm -rf .venv .venv-* .try .pytest_cache .ruff_cache .hypothesis build dist
+	@rm -rf .venv .venv-* .try .pytest_cache .ruff_cache .hypothesis .coverage* build dist
+	@find bench examples src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
