@@ -127,8 +127,9 @@ def _show(
     unread = uninstall.unread_events(paths) if parts else 0
     if unread:
         screen.note(
-            f"{number(unread, 'event')} in the inbox were not read yet and would be deleted "
-            "too. To keep them, run `holdfast worker` first. Transcripts are not deleted."
+            f"The inbox has {number(unread, 'event')} that {'was' if unread == 1 else 'were'} not "
+            "read yet and would be deleted too; `holdfast worker` reads the inbox. Transcripts "
+            "are not deleted."
         )
 
 
