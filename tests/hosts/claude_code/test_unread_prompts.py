@@ -179,3 +179,22 @@ def test_a_private_passage_and_an_excluded_folder_are_not_told(here: Place) -> N
     )
     here.say(RULE)
     assert RULE not in here.start()
+
+
+def test_no_model_and_no_arrays_are_loaded_to_find_a_rule(here: Place) -> None:
+    here.say(RULE)
+    inbox = here.paths.inbox()
+    assert inbox is not None
+    events = [path.name for path in inbox.iterdir()]
+    code = (
+        "import sys; from holdfast.app.briefs.hook_briefs import said_since\n"
+        "said = said_since(sys.argv[1], sys.argv[2], sys.argv[3:], [])\n"
+        "print(len(said['rules']), [n for n in ('numpy', 'onnxruntime') if n in sys.modules])"
+    )
+    done = subprocess.run(
+        [here.python, "-I", "-c", code, here.settings.home, here.root, *events],
+        capture_output=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout.decode().split("\n")[0] == "1 []"
