@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from holdfast.model.knowledge import Kind, Network
 from holdfast.model.opinions import MemoryOccurrence
 from holdfast.model.trust import Trust
@@ -63,6 +65,31 @@ def test_a_commit_is_joined_neither_to_the_request_nor_to_the_cause_of_what_it_e
     order = person(f"Find out first who is told, then: {FIX} of 45 minutes", 1)
     for other in (cause, order):
         assert join_records([other, commit]) == [other, commit]
+
+
+@pytest.mark.parametrize(
+    ("subject", "kept"),
+    [
+        ("docs: describe the importer", False),
+        ("Add pages about the importer", False),
+        ("fix(ledger): close the cursor of each tenant", True),
+    ],
+)
+def test_a_bare_commit_gives_way_to_what_the_agent_says_of_its_exchange(
+    subject: str, kept: bool
+) -> None:
+    commit = by_rules(f"Committed “{subject}”", 2)
+    told = memory("Both guides say now how to restore a backup of a tenant.", 2, Kind.OUTCOME)
+    told = told._replace(key="experience:matter:told")
+    other = memory("The old queue was removed from both services.", 3, Kind.OUTCOME)
+
+    found = join_records([commit, told, other])
+
+    assert texts(found) == [*([commit.what] if kept else []), told.what, other.what]
+    (told_now,) = (one for one in found if one.what == told.what)
+    sources = set(told.evidence) if kept else {*told.evidence, *commit.evidence}
+    assert set(told_now.evidence) == sources
+    assert commit in join_records([commit, other])
 
 
 def test_a_statement_that_adds_nothing_to_a_commit_is_joined_to_it() -> None:

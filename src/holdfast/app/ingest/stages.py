@@ -98,7 +98,7 @@ CONCEPTS = Stage("concepts", 5, _concepts, reads_vectors=True)
 # In order: a stage reads what those before it wrote. A stage's module is imported only when it has
 # work, so its version is repeated here; a test compares the two.
 STAGES = (
-    Stage("retain", 30, _retain, by_vectors=1000),
+    Stage("retain", 31, _retain, by_vectors=1000),
     Stage("facts", 15, _facts),
     Stage("patterns", 4, _patterns),
     Stage("reflect", 4, _reflect),

@@ -11,6 +11,7 @@ are chosen; here they are worded, and beside what tools prove.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import NamedTuple
 
 from holdfast.language import plain
@@ -48,6 +49,8 @@ class RecordJoinLimits(NamedTuple):
 LIMITS = RecordJoinLimits()
 # What rules add to the words of a commit, a plan or a reply: the verb, files, and a verdict.
 _VERB = regex(r"^(?:Committed|Carried out the plan|Began the plan|Worked on) (?=“)")
+# A commit whose subject says too little: what its type calls the matter itself says more.
+_BARE_COMMIT = regex(r"^Committed “(?!(?:feat|fix|perf|refactor)(?:\([^)]*\))?!?: )")
 _TYPE = regex(r"(?<=“)\w+(?:\([^)]*\))?!?: ")
 _FILES = regex(r"(?: in [\w./@~-]+(?:, [\w./@~-]+)*(?: and \d+ more)?)?(?:; the tests [^;]*)?$")
 # What a statement is about, at its end.
@@ -95,7 +98,25 @@ def join_records(found: Sequence[MemoryOccurrence]) -> list[MemoryOccurrence]:
                 break
         else:
             kept.append(record)
-    return [record.memory for record in sorted(kept, key=lambda one: one.number)]
+    kept.sort(key=lambda one: one.number)
+    return _without_bare_commits([record.memory for record in kept])
+
+
+def _without_bare_commits(found: Sequence[MemoryOccurrence]) -> list[MemoryOccurrence]:
+    """The memories without bare subjects of commits where the agent says what came of the exchange:
+    the history has the subject."""
+    said = {one.seq: one.key for one in found if one.kind is Kind.OUTCOME and one.worth is not None}
+    bare = {
+        one.key: said[one.seq]
+        for one in found
+        if one.seq in said and one.worth is None and _BARE_COMMIT.match(one.what)
+    }
+    kept: list[MemoryOccurrence] = []
+    for one in found:
+        if one.key not in bare:
+            commits = (other for other in found if bare.get(other.key) == one.key)
+            kept.append(reduce(_with_sources, commits, one))
+    return kept
 
 
 def _record(memory: MemoryOccurrence, number: int) -> _Record:
