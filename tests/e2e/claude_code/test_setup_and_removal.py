@@ -26,7 +26,7 @@ PLUGIN = Path(holdfast.__file__).parent / "hosts" / "claude_code" / "plugin"
 TALK = {"hello": ([Say("Hello.")],)}
 
 
-def test_a_plugin_alone_does_nothing_and_settings_are_byte_identical_after_uninstall(
+def test_a_plugin_alone_only_says_so_and_settings_are_byte_identical_after_uninstall(
     make_lab: MakeLab,
 ) -> None:
     lab = make_lab(TALK)
@@ -35,6 +35,9 @@ def test_a_plugin_alone_does_nothing_and_settings_are_byte_identical_after_unins
     done = lab.claude("Once before. PLAY:hello", "--plugin-dir", str(PLUGIN))
     assert done.out.strip() == "Hello." and done.status == 0
     assert not lab.places.home.exists(), "the plugin does nothing where Holdfast is not installed"
+    shown = "".join(path.read_text("utf-8") for path in lab.transcripts())
+    assert "hook_system_message" in shown and "this plugin needs the program" in shown
+    assert "needs the program" not in lab.api.sent(0), "the model is not told"
     before = json.loads((lab.claude_dir / ".claude.json").read_text())
     assert lab.holdfast("setup", "--yes").status == 0
     lab.hold_worker()

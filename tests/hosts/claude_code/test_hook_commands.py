@@ -23,11 +23,20 @@ from holdfast.interfaces.mcp.main_spec import TOOLS
 ROOT = Path(__file__).parents[3]
 PLUGIN = Path(holdfast.__file__).parent / "hosts" / "claude_code" / "plugin"
 PLUGIN_SCRIPT = "${HOLDFAST_HOME:-$HOME/.holdfast}/hooks/capture.sh"
+NOT_SET_UP = (
+    "Holdfast is not set up: this plugin needs the program. Install it, e.g. with pipx, then run: "
+    "holdfast setup --plugin"
+)
 NAMES = st.text("a '\"$`\\!*é;&|()", min_size=1, max_size=12).map(lambda name: f"/h/{name}")
 
 
 def plugin_command(event: str) -> str:
     """The shell command of a hook of the plugin; it does nothing without a Holdfast."""
+    if event == "SessionStart":
+        runs = f'if [ -f "$f" ]; then sh "$f" {event} 2>/dev/null'
+        notice = json.dumps({"systemMessage": NOT_SET_UP})
+        says = f"""elif [ -z "$HOLDFAST_OFF" ]; then echo '{notice}'; fi"""
+        return f'f="{PLUGIN_SCRIPT}"; {runs}; {says} || exit 0'
     return f'f="{PLUGIN_SCRIPT}"; [ ! -f "$f" ] || sh "$f" {event} 2>/dev/null || exit 0'
 
 
@@ -119,6 +128,19 @@ def test_the_plugin_hook_does_nothing_if_holdfast_is_not_installed(tmp_path: Pat
     script.parent.mkdir(parents=True)
     script.write_text('echo "$1"\n')
     assert run(command).stdout == "Stop\n"
+
+
+def test_the_plugin_tells_the_user_where_holdfast_is_not_installed(tmp_path: Path) -> None:
+    script = tmp_path / "hooks" / "capture.sh"
+    command = f"HOLDFAST_HOME='{tmp_path}'; {plugin_command('SessionStart')}"
+    done = run(command)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout) == {"systemMessage": NOT_SET_UP}
+    assert run(f"HOLDFAST_OFF=1; {command}").stdout == ""
+    script.parent.mkdir()
+    script.write_text('echo "$1"; exit 3\n')
+    done = run(command)
+    assert (done.returncode, done.stdout) == (0, "SessionStart\n")
 
 
 def agent_tools() -> dict[str, list[str]]:

@@ -1,8 +1,8 @@
 """The plugin: the same hooks and server, in the form that Claude Code installs by itself.
 
 Claude Code runs a plugin from the folder it was installed from, so that folder is a copy in the
-home, which an upgrade of the package does not move. The plugin's hooks do nothing where Holdfast is
-not installed.
+home, which an upgrade of the package does not move. Where Holdfast is not installed, the plugin's
+hook at the start of a session says so to the user, and the others do nothing.
 """
 
 from __future__ import annotations
