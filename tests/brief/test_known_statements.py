@@ -95,7 +95,7 @@ def test_what_was_decided_learned_and_left_open_is_told_in_that_order(tmp_path: 
             retain(memory, text, kind)
         text = brief_of(memory)
     assert f"2026-09-01 user: “{RULE}" in group(text, "Decided here")
-    assert f"2026-09-01 agent: “{LESSON}" in group(text, "Learned here (in an agent's words")
+    assert f"2026-09-01 cause: “{LESSON}" in group(text, "Learned here (in an agent's words")
     assert f"2026-09-02 agent: “{TODO}" in group(text, "Left open (in an agent's words)")
     places = [text.index(title) for title in ("Decided here", "Learned here", "Left open")]
     assert places == sorted(places)
@@ -133,10 +133,11 @@ def test_a_statement_can_be_opened_by_what_the_brief_names(tmp_path: Path) -> No
 
 
 def test_links_are_told_by_their_names(tmp_path: Path) -> None:
-    said = "The gauges read **[the tide table](https://tides.example/a/b)** of `[x](y)` each hour."
+    link = "**[the tide table](https://tides.example/a/b)**"
+    said = f"The gauges read {link} of `[x](y)` only each hour."
     with open_filled(tmp_path, session("2026-09-01", 1, FILLER, said)) as memory:
         retain(memory, said, Kind.FACT)
-        assert "“The gauges read the tide table of `[x](y)` each hour.”" in brief_of(memory)
+        assert "“The gauges read the tide table of `[x](y)` only each hour.”" in brief_of(memory)
 
 
 def test_what_a_person_lays_down_and_causes_are_told_however_low_their_score(
@@ -179,7 +180,7 @@ def test_a_decision_hides_what_it_is_about_and_not_all_that_is_said_of_its_files
     tmp_path: Path,
 ) -> None:
     path = "/home/dev/proj/src/gauge_panel.py"
-    other = "The gauge panel draws the wind rose in the corner that is nearest to the harbour."
+    other = "The gauge panel must draw the wind rose in the corner that is nearest to the harbour."
     outdated = "The gauge panel shows the name of the current pilot beside each reading."
     rose = session("2026-08-31", 3, "Draw the wind rose in a corner, please.", other)
     first = session("2026-09-01", 1, "Show who is on duty beside the readings.", outdated)
@@ -273,7 +274,9 @@ def test_of_two_values_in_one_matter_the_later_is_told(tmp_path: Path) -> None:
 
 def test_what_an_agent_says_has_ended_is_left_out_and_the_rest_is_told(tmp_path: Path) -> None:
     before = "We cache answers of the gauge in Redis for six minutes, as it publishes that often."
-    beside = "The gauge of the west pier publishes its answers as XML, which the parser streams."
+    beside = (
+        "The gauge of the west pier publishes its answers as XML only, which the parser streams."
+    )
     after = "We no longer cache answers of the gauge in Redis: they are a table in SQLite now."
     scripts = [
         session("2026-07-01", 1, FILLER, before),
@@ -326,12 +329,18 @@ def test_what_nobody_could_use_without_its_context_is_left_out(
 
 
 def test_what_a_person_pasted_is_left_out(tmp_path: Path) -> None:
-    plan = f"Carry out this plan.\n\n{RULE}\n\n" + "Then the buoys are painted anew. " * 12
-    with open_filled(
-        tmp_path, session("2026-09-01", 1, plan, "The plan is carried out.")
-    ) as memory:
-        retain(memory, RULE, Kind.RULE)
-        assert RULE not in group(brief_of(memory), "Decided here")
+    rest = "Then the buoys are painted anew. "
+    typed = f"Carry out this plan. {RULE} {rest * 12}"
+    pasted = f"# Plan\n\n{RULE}\n\n{rest * 12}"
+    specification = f"{RULE} {rest * 60}"
+    for number, (plan, is_told) in enumerate(
+        ((typed, True), (pasted, False), (specification, False)), 1
+    ):
+        with open_filled(
+            tmp_path / str(number), session("2026-09-01", number, plan, "The plan is carried out.")
+        ) as memory:
+            retain(memory, RULE, Kind.RULE)
+            assert (RULE in group(brief_of(memory), "Decided here")) is is_told
 
 
 def test_what_an_agent_was_told_by_another_is_left_out(tmp_path: Path) -> None:
@@ -352,7 +361,7 @@ def test_what_another_agent_reports_to_a_session_of_a_person_is_told(tmp_path: P
     script.assistant("The team has found it out.")
     with open_filled(tmp_path, script) as memory:
         retain(memory, LESSON, Kind.LESSON)
-        assert f"agent: “{LESSON}" in group(brief_of(memory), "Learned here")
+        assert f"cause: “{LESSON}" in group(brief_of(memory), "Learned here")
 
 
 def test_what_was_forgotten_or_is_not_held_any_more_is_left_out(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ class Group(Enum):
     OWN_FILE = f"From {MEMORY_FILE} (takes precedence over the rest)"
     LAST_SESSION = "Where we left off"
     DECIDED = "Decided here (quoted; the latest version of each)"
-    LEARNED = "Learned here (in an agent's words; what was broken may be fixed by now)"
+    LEARNED = "Learned here (in an agent's words; fixed: what was broken was worked on after)"
     KNOWN = "Known from earlier sessions (in an agent's words unless by user, best first)"
     LEFT_OPEN = "Left open (in an agent's words)"
     NOTED = "Noted here (kept by an agent, or an event; not decided by a person)"
@@ -69,6 +69,11 @@ class Page:
         for place, part in enumerate(self._groups.get(group, ())):
             lines = (one for one in part.lines if not one.startswith(start) or is_new(one))
             self._groups[group][place] = Part(tuple(lines), part.records)
+
+    @property
+    def notes(self) -> int:
+        """How many parts there are, without headings."""
+        return sum(map(len, self._groups.values()))
 
     def count(self, group: Group) -> int:
         """How many parts a group has."""

@@ -22,6 +22,7 @@ from holdfast.model.trust import ENDED_STATUSES, Trust
 from holdfast.recall.core.ended_words import EndedWords
 from holdfast.recall.core.statements import is_request, states
 from holdfast.recall.lookup.by_uri import find_by_uri
+from holdfast.refine.core.problem_states import describes_problem
 from holdfast.refine.core.signals import is_go_ahead
 from holdfast.refine.core.statement_similarity import (
     StatementFeatures,
@@ -51,13 +52,17 @@ class StatementLimits(NamedTuple):
     min_title: int = 45
     # The recap of a conversation is told whole.
     recap_characters: int = 720
-    # A person's longer message is a task, a plan or a report: it is done and over.
+    # A person's longer message is a task, a plan or a report: it is done and over. What is laid
+    # down in one counts up to the second limit, above which it is a specification.
     typed_characters: int = 300
+    laid_down_characters: int = 1500
     # Statements with a lower score are left out, unless they tell a cause or a person lays
     # something down; a person's words that do not say that they last, and tasks that are not said
     # to be open, need this much.
     min_worth: float = -1.0
     high_worth: float = 1.0
+    # What a person settles in a long message needs this much, unless it is said to last.
+    firm_worth: float = 3.0
     # Open tasks of one session, so that it does not crowd out the others.
     per_session: int = 2
     # What was left open longer ago than in the latest sessions is done by now, or given up.
@@ -90,6 +95,7 @@ _FAILS = regex(
     r"hardcoded|silently)",
     re.IGNORECASE,
 )
+_DOES_NOT = regex(r"\b(?:is|are)(?:n['’]t| not) \w+ing\b", re.IGNORECASE)
 # Of a run at hand, which is over.
 _OF_THE_RUN = regex(
     r"\b\d+ (?:failures?|tests?|errors?|warnings?)\b|"
@@ -148,6 +154,9 @@ _NARRATES = regex(
 )
 # JSON, or an entry of a log or transcript ("[17] tool result: …"): pasted, and nobody's words.
 _OF_A_PROGRAM = regex(r"^\s*(?:\{\s*\"|\[\s*[\"{]|\[\d+\]\s)")
+
+# What a program or an editor composed: headings, fences, tags, diffs, dialogues.
+_COMPOSED = regex(r"^(?:#{1,6} |```|<\w|\+\+\+ |@@ |\*\*|\[\d+\] )", re.MULTILINE)
 
 
 class KnownStatement(NamedTuple):
@@ -234,6 +243,14 @@ def tells_failure(memory: Memory) -> bool:
     return is_finding and (_tells_cause(text) or _FAILS.search(text) is not None)
 
 
+def tells_fault(memory: Memory) -> bool:
+    """Whether an agent's statement says what is or was broken, or names the cause of it."""
+    text = own_words(memory.what)
+    is_finding = memory.by_agent and memory.kind in (Kind.LESSON, Kind.FACT)
+    fails = describes_problem(text) or _DOES_NOT.search(text) is not None
+    return is_finding and (_tells_cause(text) or fails)
+
+
 def _tells_cause(text: str) -> bool:
     is_reason = _REASON.search(text) and _FAILS.search(text) and not _OF_THE_RUN.search(text)
     return bool(is_reason) or _names_cause(text)
@@ -279,7 +296,7 @@ def _stated(
     of agents that work for another, are left out."""
     for memory in memories:
         turn = _stating_turn(reader, memory)
-        if turn is None or _is_pasted(turn):
+        if turn is None or _is_pasted(turn, _is_firm(memory)):
             continue
         if ended.find(memory.what, memory.when, turn.session, turn.seq):
             continue
@@ -340,9 +357,12 @@ def _stating_turn(reader: Reader, memory: Memory) -> Turn | None:
     return next((record for record in found if isinstance(record, Turn)), None)
 
 
-def _is_pasted(turn: Turn) -> bool:
-    is_typed = turn.role is Role.USER and not turn.speaker
-    return is_typed and len(turn.text) > _LIMITS.typed_characters
+def _is_pasted(turn: Turn, lays_down: bool) -> bool:
+    if turn.role is not Role.USER or turn.speaker:
+        return False
+    if lays_down and not _COMPOSED.search(turn.text):
+        return len(turn.text) > _LIMITS.laid_down_characters
+    return len(turn.text) > _LIMITS.typed_characters
 
 
 def _is_meant_to_last(memory: Memory) -> bool:
@@ -351,6 +371,12 @@ def _is_meant_to_last(memory: Memory) -> bool:
     if _WISHES.search(text) or _GOES_ON.match(text) or is_for_the_moment(text):
         return False
     return is_laid_down(memory) or (memory.worth or 0.0) >= _LIMITS.high_worth
+
+
+def _is_firm(memory: Memory) -> bool:
+    """Whether a person lays something down, or settles something that is surely wanted later."""
+    is_wanted = (memory.worth or 0.0) >= _LIMITS.firm_worth
+    return is_laid_down(memory) or (is_wanted and memory.kind in SETTLING_KINDS)
 
 
 def is_laid_down(memory: Memory) -> bool:

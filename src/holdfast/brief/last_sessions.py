@@ -3,6 +3,7 @@ what it left open. The last one is told at length, those before it in a line."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -15,7 +16,8 @@ from holdfast.brief.frame import (
     origin_label,
     short_name,
 )
-from holdfast.brief.known_statements import KnownStatement, names_work
+from holdfast.brief.informative import is_offer, is_praise
+from holdfast.brief.known_statements import KnownStatement, is_of_a_program, names_work
 from holdfast.brief.statement_ranking import StatementRanking, is_same_matter
 from holdfast.framed_text import one_line, quote
 from holdfast.language import content_stems, truncate, without_open_label
@@ -23,11 +25,20 @@ from holdfast.model.records import Digest, Outcome, Session
 from holdfast.model.uris import uri
 from holdfast.recall.core.correction_notes import correction_note
 from holdfast.recall.core.ended_words import WHOLE_SESSION, EndedWords
+from holdfast.regex import regex
 from holdfast.store.protocol import Reader
 
 DONE = "  done: "
 STILL_OPEN = "  still open: "
 UNFINISHED = (Outcome.OPEN, Outcome.FAILED, Outcome.INTERRUPTED)
+
+_MORE_REQUESTS = regex(r" \(and \d+ more requests?\)$")
+# A command line that was typed as a prompt, or a text that was handed over with one.
+_COMMAND = regex(
+    r"\W*(?:uv|npm|pnpm|yarn|npx|bun|git|gh|make|cargo|go|python3?|pytest|docker|bash|sh|cd|ls) "
+    r"[\w./-]+(?: [\w./:=-]+)*\W*$|\W*the following is\b",
+    re.IGNORECASE,
+)
 
 
 class SessionLimits(NamedTuple):
@@ -38,7 +49,7 @@ class SessionLimits(NamedTuple):
     looked_at: int = 12
     told: int = 3
     # Of the last one.
-    completed: int = 2
+    completed: int = 1
     completed_characters: int = 260
     next_steps: int = 3
 
@@ -90,7 +101,7 @@ class LastSessions:
         branch = f", branch {one_line(session.branch)}" if session.branch else ""
         when = f"{format_minute(digest.ended or digest.started)}{branch}"
         lines = (
-            _line(when, digest, self._label(digest) + quote(digest.request)),
+            _line(when, digest, self._label(digest) + quote(_request(digest))),
             *(f"{DONE}{item}" for item in (done if outcomes else self._completed(digest))),
             *self._left_open(digest),
         )
@@ -104,7 +115,7 @@ class LastSessions:
         label, asked = self._label(digest), content_stems(digest.request)
         more = [one for one in outcomes if not _is_in_title(one, digest)]
         repeats = any(is_same_matter(asked, content_stems(one.text)) for one in more)
-        request = "" if repeats and not label else label + quote(digest.request)
+        request = "" if repeats and not label else label + quote(_request(digest))
         work = " → ".join(filter(None, (request, *map(_outcome, more))))
         line = _line(format_day(digest.ended or digest.started), digest, work)
         return [_part(digest, (line, *left), outcomes)]
@@ -119,18 +130,39 @@ class LastSessions:
     def _completed(self, digest: Digest) -> list[str]:
         """What a session did last, which says most about the state of the work."""
         completed = [one for one in digest.completed if self._holds(digest, one)]
-        completed = [one for one in completed if names_work(one)]
+        completed = [one for one in completed if names_work(one) and not is_praise(one)]
         whole = [one for one in completed if not one.endswith("…")] or completed
         latest = whole[-_LIMITS.completed :]
         return [truncate(one_line(one), _LIMITS.completed_characters) for one in latest]
 
     def _left_open(self, digest: Digest) -> list[str]:
         left = [one for one in digest.next_steps if self._holds(digest, one)]
-        steps = [one for one in map(without_open_label, left) if names_work(one)]
+        asked = _request(digest) if digest.outcome in UNFINISHED else ""
+        steps = [
+            one
+            for one in map(without_open_label, left)
+            if names_work(one) and not is_offer(one) and not _is_command(one)
+            if not is_of_a_program(one) and not (asked and _is_the_same(asked, one))
+        ]
         return [f"{STILL_OPEN}{one_line(one)}" for one in steps[: _LIMITS.next_steps]]
 
     def _holds(self, digest: Digest, text: str) -> bool:
         return not self._ended.find(text, digest.started, digest.session, WHOLE_SESSION)
+
+
+def _request(digest: Digest) -> str:
+    """What a session was asked for first; how many requests followed says nothing."""
+    return _MORE_REQUESTS.sub("", digest.request)
+
+
+def _is_the_same(one: str, other: str) -> bool:
+    """Whether one of two texts is the beginning of the other; both may be cut."""
+    one, other = one.rstrip("…. "), other.rstrip("…. ")
+    return one.startswith(other) or other.startswith(one)
+
+
+def _is_command(text: str) -> bool:
+    return _COMMAND.match(text) is not None
 
 
 def _line(when: str, digest: Digest, work: str) -> str:

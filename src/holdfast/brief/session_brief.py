@@ -1,5 +1,5 @@
 """The session brief: where the last sessions stopped, what was decided, what was learned and left
-open, and an index of recent work.
+open; and recent requests, if that is little.
 
 It is prepared ahead, so it contains dates ("2026-07-29", not "yesterday"). Whole items are chosen
 to fit; nothing is cut to size. What the host loads itself (its own rules and memory files) is not
@@ -27,12 +27,15 @@ from holdfast.brief.frame import (
     short_name,
     wrap_brief,
 )
+from holdfast.brief.informative import informative_part, lasting_part
 from holdfast.brief.known_statements import (
     SETTLING_KINDS,
     KnownStatement,
+    is_laid_down,
     is_of_a_program,
     names_work,
-    tells_failure,
+    own_words,
+    tells_fault,
 )
 from holdfast.brief.last_sessions import DONE, STILL_OPEN, UNFINISHED, LastSessions
 from holdfast.brief.memory_file import MemoryFile
@@ -88,6 +91,7 @@ class BriefLimits(NamedTuple):
     # other to drop replaced decisions: these bound the time, not the size.
     records: int = 120
     items_compared: int = 40
+    statements: int = 600
     # Quotes of one decision, and their length.
     quotes: int = 2
     quote_characters: int = 360
@@ -102,6 +106,9 @@ class BriefLimits(NamedTuple):
     # The title of an exchange in the index, and of its answer if the title is a question.
     title_characters: int = 90
     answer_characters: int = 160
+    # Recent requests are listed up to this number of notes: one more request that was worked on is
+    # worth less than a short brief.
+    enough_notes: int = 8
     # What the frame around the lines takes.
     frame_characters: int = 120
     characters_per_token: int = 4
@@ -137,9 +144,10 @@ def session_brief(
     characters = min(budget_tokens * _LIMITS.characters_per_token, MAX_CHARACTERS)
     page = Page(characters - head.size - foot.size - _LIMITS.frame_characters)
     page.add_groups(groups)
-    told = _add_statements(page, ranking.best(_told_already(page)), memory_file)
+    told = _add_statements(page, ranking, memory_file)
     page.drop_repeated(Group.LAST_SESSION, DONE)
-    index = _index(reader, bank, exchanges, ended, _Known(told, page.lines(), replaced))
+    most = min(exchanges, max(0, _LIMITS.enough_notes - page.notes))
+    index = _index(reader, bank, most, ended, _Known(told, page.lines(), replaced))
     page.add_groups({Group.INDEX: index})
     if not page.parts:
         return EMPTY_BRIEF
@@ -165,17 +173,17 @@ def _told_already(page: Page) -> list[str]:
 
 
 def _add_statements(
-    page: Page, statements: Iterable[KnownStatement], memory_file: MemoryFile
+    page: Page, ranking: StatementRanking, memory_file: MemoryFile
 ) -> frozenset[str]:
     """Fill a page with statements, best first, each in the group of its kind; returns the sessions
     that they are from."""
     misses = 0
     sessions: set[str] = set()
-    for one in statements:
+    for one in ranking.best(_told_already(page)):
         group = _group_of(one)
         if group is Group.LEFT_OPEN and page.count(group) == _LIMITS.open_tasks:
             continue
-        part = _with_contradiction(_statement_part(one, group), memory_file)
+        part = _with_contradiction(_statement_part(one, group, ranking), memory_file)
         if page.add(group, part):
             sessions.add(one.turn.session)
             continue
@@ -191,7 +199,7 @@ def _group_of(one: KnownStatement) -> Group:
         return Group.LEFT_OPEN
     if not memory.by_agent:
         return Group.DECIDED if memory.kind in SETTLING_KINDS else Group.KNOWN
-    return Group.LEARNED if tells_failure(memory) else Group.KNOWN
+    return Group.LEARNED if tells_fault(memory) else Group.KNOWN
 
 
 def _memory_file_parts(memory_file: MemoryFile) -> list[Part]:
@@ -216,6 +224,7 @@ def _decisions(
         item
         for item in made
         if _decides_more(item, covered) and not is_of_a_program(item.decided[0].sentence)
+        if any(lasting_part(one.sentence) for one in item.decided)
     ]
     decided.sort(key=lambda item: (item.time, item.id), reverse=True)
     compared = decided[: _LIMITS.items_compared]
@@ -242,15 +251,20 @@ def _latest_first(one: tuple[str, Part]) -> tuple[str, tuple[str, ...]]:
 _LABELS = {Kind.OUTCOME: "done", Kind.LESSON: "learned"}
 
 
-def _statement_part(one: KnownStatement, group: Group) -> Part:
+def _statement_part(one: KnownStatement, group: Group, ranking: StatementRanking) -> Part:
     memory = one.memory
     name = uri("memory", memory.id)
     label = "agent" if memory.by_agent else "user"
+    if group is Group.LEARNED:
+        later = ranking.later
+        label = "fixed" if later.is_mended(one) or later.deals_again_with(one) else "cause"
     if group is Group.KNOWN and memory.by_agent and memory.kind is not None:
         name_of_kind = _LABELS.get(memory.kind, memory.kind.value)
         label = "begun" if is_begun(memory) else name_of_kind
     seen = f" (in {memory.seen} sessions)" if memory.seen > 1 else ""
-    words = f"{origin_label(memory.trust, one.text)}{quote(one.text)}{seen}"
+    part = informative_part(one.text) if memory.by_agent else lasting_part(one.text)
+    text = part or one.text
+    words = f"{origin_label(memory.trust, text)}{quote(text)}{seen}"
     line = f"- {format_day(memory.when)} {label}: {words} ({short_name(name)})"
     return Part((line,), (name, _uri_of_turn(one)))
 
@@ -281,12 +295,14 @@ def _facts(
         for state in reader.curation.states_of_kind(bank, "fact")
         if state.text
     }
+    whole = _whole_statements(reader, bank)
     parts = [
-        _fact_part(f, _rule_text(f, by_uri, corrected.get(f.id, "")))
+        _fact_part(f, _rule_text(f, by_uri, corrected.get(f.id, ""), whole))
         for f in in_force
         if f.kind is FactKind.RULE
         and not is_for_the_moment(f.content)
         and not is_of_a_program(f.content)
+        and lasting_part(f.content)
     ]
     parts += [_fact_part(f, _solution_text(f)) for f in solutions[: _LIMITS.solutions]]
     told, outdated = _stating(in_force), _stating(ended)
@@ -297,7 +313,26 @@ def _stating(facts: Iterable[Fact]) -> frozenset[str]:
     return frozenset(name for fact in facts for name in (uri("fact", fact.id), *fact.evidence))
 
 
-def _rule_text(fact: Fact, by_uri: Mapping[str, Fact], corrected: str) -> str:
+def _whole_statements(reader: Reader, bank: str) -> dict[str, list[str]]:
+    """What people laid down, by the URI of the turn that says it."""
+    found: dict[str, list[str]] = {}
+    for memory in reader.memories.retained(bank, limit=_LIMITS.statements, only_open=True):
+        if is_laid_down(memory):
+            for name in memory.evidence_for:
+                found.setdefault(name, []).append(own_words(memory.what))
+    return found
+
+
+def _whole(fact: Fact, statements: Mapping[str, list[str]]) -> str:
+    """A rule with the sentences around it that belong to it: limits and exceptions follow it."""
+    texts = (text for name in fact.evidence for text in statements.get(name, ()))
+    longer = [one for one in texts if fact.content in one and len(one) <= _LIMITS.fact_characters]
+    return lasting_part(max(longer, key=len, default=fact.content)) or fact.content
+
+
+def _rule_text(
+    fact: Fact, by_uri: Mapping[str, Fact], corrected: str, statements: Mapping[str, list[str]]
+) -> str:
     old = [by_uri[name] for name in fact.supersedes if name in by_uri]
     replaced = ""
     if old:
@@ -307,8 +342,9 @@ def _rule_text(fact: Fact, by_uri: Mapping[str, Fact], corrected: str) -> str:
     later = by_uri.get(fact.superseded_by) if fact.status is Status.AMENDED else None
     if later is not None:
         replaced += f" (amended {format_day(later.validity.since)}, fact/{later.id[:SHORT_ID]})"
-    words = quote(truncate(fact.content, _LIMITS.fact_characters))
-    label = origin_label(fact.trust, fact.content)
+    content = fact.content if corrected else _whole(fact, statements)
+    words = quote(truncate(content, _LIMITS.fact_characters))
+    label = origin_label(fact.trust, content)
     return f"{fact.trust.value}{one_line(corrected)}: {label}{words}{replaced}"
 
 
@@ -406,8 +442,9 @@ def _commits(reader: Reader, bank: str) -> list[Commit]:
 
 
 def _decision_part(item: WorkItem, before: WorkItem | None) -> Part:
-    quotes = select_quotes(item.decided, most=_LIMITS.quotes, characters=_LIMITS.quote_characters)
-    words = " ".join(quote(decision.sentence) for decision in quotes)
+    decided = [one for one in item.decided if lasting_part(one.sentence)]
+    quotes = select_quotes(decided, most=_LIMITS.quotes, characters=_LIMITS.quote_characters)
+    words = " ".join(quote(lasting_part(decision.sentence)) for decision in quotes)
     replaced = f" (replaces {format_day(before.time)})" if before is not None else ""
     label = origin_label(item.trust, words, shared_by=item.shared_by)
     line = f"- {format_day(item.time)} {one_line(quotes[0].who)}: {label}{words}{replaced}"

@@ -7,8 +7,10 @@ files of the branch that was worked on last. Long ones count less, since they ta
 others, and so does each further one of the same session, so that breadth comes before depth. One
 that is hardly useful is not told: better an empty place.
 
-What a later statement replaced is not told, whoever repeats it (`ReplacedWork`), nor what a person
-took back later in the same session.
+Nor is one told that says no more than the repository does (`informative`). What a later statement
+replaced is not told, whoever repeats it (`ReplacedWork`), nor what a person took back later in the
+same session, what a later request dealt with again (`later_work`), or a cause that was guessed or
+diagnosed again.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from functools import cached_property
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
+from holdfast.brief.informative import informative_part, is_offer, is_praise, lasting_part
 from holdfast.brief.known_statements import (
     SETTLING_KINDS,
     KnownStatement,
@@ -30,7 +33,9 @@ from holdfast.brief.known_statements import (
     state,
     tellable,
     tells_cause,
+    tells_fault,
 )
+from holdfast.brief.later_work import LaterWork
 from holdfast.brief.usefulness import taken_off_for, usefulness
 from holdfast.brief.work_items import WorkItem, normalise_path
 from holdfast.language import content_stems
@@ -46,6 +51,7 @@ from holdfast.refine.core.statement_similarity import (
     supersedes,
 )
 from holdfast.refine.facts.amendments import amends
+from holdfast.refine.facts.hypotheses import is_hedged
 from holdfast.regex import regex
 from holdfast.store.protocol import Reader
 
@@ -55,8 +61,8 @@ class RankingWeights(NamedTuple):
     tuning half of `bench.start_brief`."""
 
     # For `Memory.worth`, which lies between -1 and 4: alone, usefulness tells less of what is
-    # labelled as needed.
-    worth: float = 0.3
+    # labelled as needed. With 0.3 two items less are told of 155.
+    worth: float = 0.8
     recap: float = 1.0
     # What a person laid down, and causes: a reader of real briefs wants them.
     laid_down: float = 1.2
@@ -81,6 +87,8 @@ class RankingWeights(NamedTuple):
     # A statement is ended by one that rejects something, if it states this share of what is
     # rejected.
     ended_share: float = 0.75
+    # A cause gives way to a later one of its session that shares so many content words with it.
+    diagnosed_words: int = 3
     # Two statements with this share of the content words of the shorter one are one matter.
     same_matter: float = 0.5
     # The turns before a recap that tell whether nothing but talk led to it.
@@ -226,6 +234,7 @@ class StatementRanking:
         self._by_person: dict[str, bool] = {}
         self._checked: dict[str, KnownStatement | None] = {}
         self._exchanges: dict[str, list[Exchange]] = {}
+        self.later = LaterWork(reader, bank, self._exchanges_of)
         # The content words of what `take_outcomes` gave.
         self._taken: list[frozenset[str]] = []
 
@@ -236,7 +245,7 @@ class StatementRanking:
         for one in self._memories:
             is_outcome = one.kind is Kind.OUTCOME and one.by_agent and not is_begun(one)
             is_own = is_outcome and not own.isdisjoint(one.evidence_for)
-            known = self._known(one) if is_own else None
+            known = self._known(one) if is_own and not is_praise(one.what) else None
             if known is not None and known.turn.session == session.id:
                 scored.append((self._overtaken(known) - usefulness(one), one.id, known))
         taken: list[KnownStatement] = []
@@ -249,7 +258,7 @@ class StatementRanking:
 
     def best(self, told: Sequence[str]) -> Iterator[KnownStatement]:
         """Statements, best first, one of each matter, without what `told` says already."""
-        said = [*map(content_stems, told), *self._taken]
+        said = [*map(content_stems, told)]
         by_session: Counter[str] = Counter()
         heap: list[tuple[float, str, float, KnownStatement | Memory]] = [
             (-self._score(one), one.id, 0.0, one) for one in self._memories
@@ -258,8 +267,13 @@ class StatementRanking:
         while heap:
             negative_score, id, taken_off, one = heappop(heap)
             own = self._stems(one if isinstance(one, Memory) else one.memory)
-            # First of all, because the rest reads records: many statements say the same.
-            if any(is_same_matter(own, other) for other in said):
+            memory = one if isinstance(one, Memory) else one.memory
+            # First of all, because the rest reads records: many statements say the same. What a
+            # session delivered is no substitute for the wish that it follows.
+            others = said if is_laid_down(memory) else [*said, *self._taken]
+            if any(is_same_matter(own, other) for other in others):
+                continue
+            if not _is_informative(memory):
                 continue
             known = self._known(one) if isinstance(one, Memory) else one
             if known is None:
@@ -313,7 +327,34 @@ class StatementRanking:
             return None
         if self._replaced.contains(known) or self._is_taken_back(known):
             return None
+        stays = is_laid_down(memory) or tells_cause(memory)
+        if not stays and self.later.deals_again_with(known):
+            return None
+        if tells_fault(memory) and not self._is_cause_that_stands(known):
+            return None
         return None if self._is_said_otherwise_later(memory) else known
+
+    def _is_cause_that_stands(self, known: KnownStatement) -> bool:
+        """Whether a fault is told with its cause and without doubt, or was left as it is: what is
+        merely broken is mended by the work that follows."""
+        if is_hedged(own_words(known.memory.what)) or self._is_diagnosed_again(known):
+            return False
+        return tells_cause(known.memory) or not self.later.is_mended(known)
+
+    def _is_diagnosed_again(self, known: KnownStatement) -> bool:
+        """Whether a later statement of the same session names another cause in the same matter."""
+        own = self._stems(known.memory)
+        for later in self._memories:
+            if later.when <= known.memory.when:
+                break
+            shared = own & self._stems(later)
+            is_other = _WEIGHTS.diagnosed_words <= len(shared) < len(own)
+            if not is_other or not tells_fault(later):
+                continue
+            other = state(self._reader, later, self._ended, self._by_person)
+            if other is not None and other.turn.session == known.turn.session:
+                return True
+        return False
 
     def _is_taken_back(self, known: KnownStatement) -> bool:
         """Whether a person asked in the same session for something else than what an agent said."""
@@ -364,6 +405,19 @@ class StatementRanking:
             for exchange in self._exchanges_of(session.id)
             for file in exchange.files_modified
         )
+
+
+def _is_informative(memory: Memory) -> bool:
+    """Whether a statement tells more than the repository does, or a person lays something down."""
+    text = own_words(memory.what)
+    if not memory.by_agent:
+        return bool(lasting_part(text))
+    if memory.kind is Kind.TODO:
+        return not is_offer(text)
+    # Made by a model, which was asked for what lasts, or by a rule.
+    if memory.worth is None and memory.kind is not Kind.OUTCOME:
+        return True
+    return is_begun(memory) or bool(informative_part(text))
 
 
 def is_begun(memory: Memory) -> bool:

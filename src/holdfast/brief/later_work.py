@@ -1,0 +1,117 @@
+"""What became of the matter of a statement: whether a later request dealt with it again, so that it
+tells an older state, and whether its session changed something after a fault was found.
+
+Words are compared, no more: a request is about a matter if much of it is in the statement, without
+the words that requests of the project use all the time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from holdfast.brief.known_statements import KnownStatement, own_words
+from holdfast.language import code_names, content_stems, describes_failure
+from holdfast.model.records import Exchange, Outcome
+from holdfast.store.protocol import Reader
+
+
+class LaterWorkLimits(NamedTuple):
+    """When a request deals with the matter of a statement. Chosen by reading what they end in ten
+    projects."""
+
+    # The latest sessions whose requests are compared: it bounds the time.
+    sessions: int = 40
+    # Content words of both, at least; with a code name that both have, so many.
+    words: int = 3
+    words_with_name: int = 2
+    # The share of the content words of the request.
+    share: float = 0.4
+    # A word of more than this share of the requests, and of more than so many, says nothing.
+    common: float = 0.1
+    common_requests: int = 3
+    # Names of a request and its answer that are compared.
+    names: int = 40
+
+
+_LIMITS = LaterWorkLimits()
+
+
+class _Request(NamedTuple):
+    """A request that was worked on, or that says that something still fails."""
+
+    exchange: Exchange
+    words: frozenset[str]
+    names: frozenset[str]
+
+
+class LaterWork:
+    """What was asked for and done in the sessions of a bank."""
+
+    def __init__(
+        self, reader: Reader, bank: str, exchanges_of: Callable[[str], Sequence[Exchange]]
+    ) -> None:
+        """`exchanges_of` gives the exchanges of a session."""
+        self._reader = reader
+        self._bank = bank
+        self._exchanges_of = exchanges_of
+
+    def deals_again_with(self, one: KnownStatement) -> bool:
+        """Whether a later request is about the matter of a statement, and changed something or
+        says that it fails."""
+        text = own_words(one.memory.what)
+        own, names = content_stems(text), _names(text)
+        for request in self._requests:
+            if not _is_after(request.exchange, one):
+                continue
+            shared = len(own & request.words)
+            named = not names.isdisjoint(request.names)
+            enough = _LIMITS.words_with_name if named else _LIMITS.words
+            if shared >= max(enough, _LIMITS.share * len(request.words)):
+                return True
+        return False
+
+    def is_mended(self, one: KnownStatement) -> bool:
+        """Whether the session of a statement changed something in the exchange that states it, or
+        later."""
+        return any(
+            exchange.last_seq >= one.turn.seq and _changes(exchange)
+            for exchange in self._exchanges_of(one.turn.session)
+        )
+
+    @cached_property
+    def _requests(self) -> list[_Request]:
+        found = [
+            exchange
+            for session in self._reader.sessions.latest(self._bank, _LIMITS.sessions)
+            if not session.parent
+            for exchange in self._exchanges_of(session.id)
+        ]
+        stems = {exchange.id: content_stems(exchange.title) for exchange in found}
+        counts = Counter(word for words in stems.values() for word in words)
+        most = max(_LIMITS.common_requests, _LIMITS.common * len(found))
+        return [
+            _Request(
+                exchange,
+                frozenset(word for word in stems[exchange.id] if counts[word] <= most),
+                _names(f"{exchange.title} {exchange.summary}"),
+            )
+            for exchange in found
+            if _changes(exchange) or describes_failure(exchange.title)
+        ]
+
+
+def _changes(exchange: Exchange) -> bool:
+    return bool(exchange.files_modified) or exchange.outcome is Outcome.DONE
+
+
+def _is_after(exchange: Exchange, one: KnownStatement) -> bool:
+    if exchange.session == one.turn.session:
+        return exchange.first_seq > one.turn.seq
+    return exchange.started > one.turn.time
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(name.lower() for name in code_names(text, _LIMITS.names))

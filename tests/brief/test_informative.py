@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.brief.informative import informative_part, is_offer, is_praise, lasting_part
+from holdfast.model.knowledge import Kind
+from tests.brief.test_known_statements import FILLER, brief_of, group, retain, session
+from tests.support.refine_banks import open_filled, session_on
+
+KNOWN = "Known from earlier sessions"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The gauge is read twice, because the first answer is stale.",
+        "`tide --all` does not read the western harbours.",
+        "Changed the port to 7000 so that the old server can stay.",
+        "Der Pegel wird nachts zweimal gelesen.",
+    ],
+)
+def test_a_reason_or_a_limit_is_worth_telling(text: str) -> None:
+    assert informative_part(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Added a column for the harbour to the table of tides.",
+        "The panel of the harbour is fully functional and production ready.",
+        "Want me to add the other harbours as well?",
+        "The worker is waiting for the build of the panel.",
+    ],
+)
+def test_results_praise_offers_and_the_state_of_a_run_are_not(text: str) -> None:
+    assert informative_part(text) == ""
+
+
+def test_what_is_of_the_moment_is_taken_out_of_a_statement() -> None:
+    lasting = "The gauge must not be read at night, since its lamp is off."
+    assert informative_part(f"All tests pass. {lasting}") == lasting
+    assert informative_part("The tests pass. It must not be read at night, then.") == ""
+
+
+def test_what_lays_nothing_down_is_taken_out_of_a_persons_words() -> None:
+    rule = "We never write to the tide table in production."
+    assert lasting_part(rule) == rule
+    assert lasting_part(f"{rule} Can you look at the panel?") == rule
+    for order in ("Your proposal is approved, go on.", "Spawn an agent for the lamps of the pier."):
+        assert lasting_part(order) == ""
+    assert lasting_part("Run the linter before every commit.") != "", "it is to last"
+
+
+def test_praise_and_offers() -> None:
+    assert is_praise("I've successfully finished the panel.")
+    assert not is_praise("The panel is ready, because the gauge sends its readings now.")
+    assert is_offer("Let me know if the lamps shall be painted.")
+    assert not is_offer("The lamps are still open, if you want them later.")
+
+
+def test_a_state_that_a_later_request_dealt_with_again_is_not_told(tmp_path: Path) -> None:
+    state = "The tide panel must read `tides.csv` from the western gauge."
+    later = session_on("2026-09-02", 2)
+    later.user("Make the tide panel read the eastern gauge")
+    later.tool("Edit", "ok", file_path="/home/dev/proj/panel.py", old_string="w", new_string="e")
+    later.assistant("It is done.")
+    first = session("2026-09-01", 1, FILLER, state)
+    with open_filled(tmp_path / "alone", first) as memory:
+        retain(memory, state, Kind.FACT)
+        assert state in group(brief_of(memory), KNOWN)
+    with open_filled(tmp_path / "both", first, later) as memory:
+        retain(memory, state, Kind.FACT)
+        assert state not in brief_of(memory)
+
+
+def test_a_cause_is_called_fixed_if_its_session_changed_something_after(tmp_path: Path) -> None:
+    cause = "The root cause is that the gauge sends each of its readings twice."
+    fault = "The harbour panel fails with an empty table of readings."
+    script = session_on("2026-09-01", 1)
+    script.user("Why are the readings wrong?")
+    script.assistant(cause)
+    script.assistant(fault)
+    with open_filled(tmp_path / "found", script) as memory:
+        retain(memory, cause, Kind.LESSON)
+        retain(memory, fault, Kind.LESSON)
+        text = group(brief_of(memory), "Learned here")
+        assert f"cause: “{cause}" in text and fault in text
+    script.tool("Edit", "ok", file_path="/home/dev/proj/a.py", old_string="a", new_string="b")
+    script.assistant("Each reading is taken once now.")
+    with open_filled(tmp_path / "fixed", script) as memory:
+        retain(memory, cause, Kind.LESSON)
+        retain(memory, fault, Kind.LESSON)
+        text = brief_of(memory)
+        assert f"fixed: “{cause}" in group(text, "Learned here")
+        assert fault not in text, "what was merely broken is mended"
+
+
+def test_of_two_causes_of_one_session_the_later_is_told(tmp_path: Path) -> None:
+    first = "The root cause is that the gauge of the western pier sends its readings twice."
+    second = "The actual cause is that the panel counts readings of the western gauge of midnight."
+    script = session_on("2026-09-01", 1)
+    script.user("Why are the readings wrong?")
+    script.assistant(first)
+    script.assistant(second)
+    with open_filled(tmp_path, script) as memory:
+        retain(memory, first, Kind.LESSON)
+        retain(memory, second, Kind.LESSON)
+        text = brief_of(memory)
+    assert second in text and first not in text
