@@ -125,7 +125,9 @@ def test_the_help_of_a_command_is_no_title() -> None:
 def test_an_agent_that_was_asked_for_nothing_titles_nothing(request_text: str, reply: str) -> None:
     asked = Turn("bank", "t0", "s", 0, "", Role.USER, Trust.USER, request_text)
     told = Turn("bank", "t1", "s", 1, "", Role.ASSISTANT, Trust.ASSISTANT, reply)
-    assert build_exchange([asked, told]).title == "(no request)"
+    made = build_exchange([asked, told])
+    assert made.title == "(no request)"
+    assert session_title(session(), [made]) == "(no request)"
 
 
 @pytest.mark.parametrize("subject", ["(committed)", "wip", "fix"])

@@ -87,7 +87,8 @@ _GREETS = regex(
     r"thank you for .{0,30}\b(?:context|instructions)\b|function_calls>)",
     re.IGNORECASE,
 )
-_NO_REQUEST = "(no request)"
+# The title of an exchange in which an agent was asked for nothing.
+NO_REQUEST = "(no request)"
 
 
 class ExchangeGrouper:
@@ -221,7 +222,7 @@ def _title(request: str, reply: str, modified: Sequence[str], changes: Sequence[
     for sentence in sentences(reply):
         if not is_chatter(sentence) and len(sentence) >= LIMITS.shortest_title_sentence:
             if not asked and not modified and _GREETS.match(sentence):
-                return _NO_REQUEST
+                return NO_REQUEST
             return lead + _LEADING_SYMBOLS.sub("", sentence).rstrip(".:!")
     if modified:
         return f"{asked or 'Changed'}: {', '.join(modified)}"

@@ -21,7 +21,7 @@ from holdfast.language import (
 )
 from holdfast.model.records import Exchange, Outcome, Session
 from holdfast.refine.core.signals import COMMITTED, PULL_REQUESTED, is_commit, is_pull_request
-from holdfast.refine.sessions.exchanges import RESULT
+from holdfast.refine.sessions.exchanges import NO_REQUEST, RESULT
 from holdfast.refine.sessions.headlines import short_links
 from holdfast.refine.sessions.telling_words import (
     EMPTY,
@@ -237,6 +237,7 @@ def _without_accounts(summary: str) -> Iterator[str]:
 def _result(exchanges: Sequence[Exchange]) -> str:
     """What was said of the results that most of the session is about, as one sentence; "" for
     none."""
+    exchanges = [x for x in exchanges if x.title != NO_REQUEST]
     told = Counter(
         one for x in exchanges for one in telling_stems(x.title) | telling_stems(x.summary)
     )
