@@ -362,3 +362,18 @@ def test_two_records_that_give_the_same_reason_are_no_less_sure_than_one(tmp_pat
         assert memory.ask(question, bank="all").confidence is Confidence.MEDIUM
     with open_with(tmp_path / "mentions", mention, other) as memory:
         assert memory.ask(question, bank="all").confidence is Confidence.LOW
+
+
+def test_a_word_that_only_the_path_of_a_folder_has_is_no_answer(tmp_path: Path) -> None:
+    script = Script("cccccccc-0000-4000-8000-000000000001")
+    script.user(
+        "You check the berths after the others. You work ONLY in /home/dev/projects/harbour/src "
+        "and in no other folder. Wait until the others have finished their berths."
+    )
+    script.assistant(
+        "In /home/dev/projects/harbour/src the others did not finish their berths yet."
+    )
+    with open_with(tmp_path, script) as memory:
+        answer = memory.ask("What is this project about?", bank="all")
+        assert answer.abstained and "/home/dev/projects" not in answer.answer
+        assert not memory.ask("What do the others finish with their berths?", bank="all").abstained

@@ -8,8 +8,9 @@ import pytest
 
 from holdfast.app.memory import Holdfast
 from holdfast.language import content_stems
-from holdfast.model.query import Confidence, Layer
-from holdfast.research.answering.fixed_states import LEAD, left_behind
+from holdfast.model.query import Confidence, Hit, Layer
+from holdfast.research.answering.fixed_states import LEAD, left_behind, with_changes_first
+from holdfast.research.answering.quoting import Quote
 from tests.support.refine_banks import open_filled_at_once, session_on
 from tests.support.transcripts import Script
 
@@ -175,3 +176,23 @@ def test_a_reflection_claims_nothing_that_was_changed_since(tmp_path: Path, chan
     with open_filled_at_once(tmp_path, session(change)) as memory:
         told = memory.reflect("the export button of the report page for drafts", store=False)
     assert any(BROKEN in claim.sentence for claim in told.claims) is not change
+
+
+@pytest.mark.slow
+def test_what_the_exchange_of_a_change_says_at_its_end_was_not_changed_by_it(
+    tmp_path: Path,
+) -> None:
+    with open_filled_at_once(tmp_path, session(change=True)) as memory:
+        found = memory.recall("the export button of the report page fails with a 500 for drafts")
+        hit = next(one for one in found.hits if one.kind == "turn" and one.text == BROKEN)
+        before = Quote(hit, BROKEN, 1.0, 1.0)
+
+        def order(closing: str) -> list[tuple[str, str]]:
+            def quote(of: Hit) -> Quote:
+                return Quote(of, closing, 1.0, 1.0)
+
+            quotes = with_changes_first(memory.reader, [before], lambda hit: True, quote)
+            return [(item.lead, item.sentence) for item in quotes]
+
+        assert order(MENDED) == [("", MENDED), (LEAD, BROKEN)]
+        assert order(BROKEN) == [("", BROKEN)]

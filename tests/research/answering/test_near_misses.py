@@ -71,3 +71,13 @@ def test_words_from_outside_are_not_taken_for_the_answer() -> None:
 def test_a_record_that_was_not_measured_is_no_answer() -> None:
     hit = Hit("holdfast://turn/1", "turn", LAYER_BY_KIND["turn"], 1.0, TEXT, "", "", "b")
     assert perhaps_answer([hit], QUESTION) is None
+
+
+def test_three_near_records_are_named_at_most_and_none_twice() -> None:
+    asked = read_question(QUESTION, {stem("ferry"): 3.0, stem("late"): 2.0})
+    texts = [f"The ferry of pier {n // 2} was late because of the fog." for n in range(12)]
+    misses = [miss(0.3, 0.25, text=text) for text in texts]
+    notes = nearest_notes(misses, None, asked, lambda texts: ())
+    assert [note.partition(" was late")[0] for note in notes] == [
+        f"Nearest: “The ferry of pier {n}" for n in range(3)
+    ]

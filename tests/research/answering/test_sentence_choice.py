@@ -157,3 +157,60 @@ def test_an_item_is_quoted_with_what_announces_its_list() -> None:
 
 def test_a_sentence_after_a_list_is_quoted_without_what_announces_the_list() -> None:
     assert choose("is the lamp grey?", UNWANTED).quoted.startswith("The lamp is grey.")
+
+
+def test_a_command_is_quoted_only_where_one_is_asked_for() -> None:
+    command = "cd /srv/harbour && npm run build 2>&1 | tail -5 must pass for the harbour project."
+    text = f"{command}\n\nThe harbour project plans the berths of ferries."
+    told = choose("what is the harbour project about?", text)
+    assert told.quoted == "The harbour project plans the berths of ferries." and told.states
+    assert choose("how do I run the build of the harbour project?", text).sentence == command
+    assert not choose("what is the harbour project about?", command).states
+
+
+def test_a_rule_that_names_a_command_is_no_command() -> None:
+    rule = "Always run `npm run lint && npm test` before the harbour project is released."
+    assert choose("what about the harbour project?", rule).states
+
+
+def test_lines_of_a_log_are_quoted_only_where_a_problem_is_asked_for() -> None:
+    log = "[Tide Gauge] Attempt 1/3 failed for the gauge\n\n[Tide Gauge] Retrying the gauge in 10 s"
+    text = f"{log}\n\nThe gauge now waits for the modem before it is read."
+    assert choose("what was done for the gauge?", text).quoted.startswith("The gauge now waits")
+    assert "Attempt 1/3" in choose("what is the problem with the attempt?", text).quoted
+    assert not choose("what was done for the gauge?", log, "memory").states
+    assert choose("what was done for the gauge?", "[Tide] The gauge waits.", "memory").states
+
+
+@pytest.mark.parametrize(
+    ("question", "answers", "beside"),
+    [
+        (
+            "What went wrong with the crane?",
+            "The crane stopped because its cable was frayed.",
+            "All is ready, so give the go ahead whenever you want, nothing is wrong here.",
+        ),
+        (
+            "What was done for the crane?",
+            "The crane has a new cable.",
+            "All tasks of the week are done.",
+        ),
+    ],
+)
+def test_the_words_in_which_a_question_asks_are_not_looked_for(
+    question: str, answers: str, beside: str
+) -> None:
+    assert choose(question, f"{beside}\n\n{LONG}passed.\n\n{answers}").sentence == answers
+
+
+def test_a_folder_above_the_project_says_nothing_of_the_project() -> None:
+    text = "The sources lie in /home/dev/projects/harbour/src and are read from there every day."
+    part = choose("projects?", text)
+    assert part.covered == 0 and part.is_beside
+    assert choose("src?", text).covered == 1
+
+
+def test_a_record_without_any_word_of_the_question_is_not_beside_it() -> None:
+    assert not choose(
+        "quay?", "The berths are planned a day ahead for all of the ferries."
+    ).is_beside

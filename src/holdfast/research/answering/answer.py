@@ -104,6 +104,9 @@ class QuoteWeights(NamedTuple):
     # most were said on the way.
     done_summary: float = 1.1
     done_turn: float = 0.85
+    # A quote with no word of the question, of a record that has some where nothing is stated (a
+    # table, a log, a path). A record that has none was found by its meaning and is left alone.
+    beside: float = 0.5
     # A person corrected it, so it stands above what was made of it.
     corrected: float = 1.1
     # A sentence below this share of the best one's score is not quoted.
@@ -178,6 +181,9 @@ def _answer(reader: Reader, request: AskRequest, found: RecallResult) -> Answer:
         with_code_lines(reader, item, weights)
         for item in _choose(reader, request, found.hits, asked, statuses)
     ]
+    if any(item.is_beside for item in quotes) and not any(item.covered for item in quotes):
+        # The records were found by words that say nothing, such as a path.
+        return _abstain(reader, request, replace(found, misses=found.hits), asked)
     confidence = Confidence.MEDIUM
     if not by_time:
         confidence = confidence_in(reader, request.bank, request.question, found.hits)
@@ -409,6 +415,7 @@ def _quote(
     part = choose_part(hit, question, by_person, cosines)
     score = _WEIGHTS.coverage * part.covered + _WEIGHTS.record_score * hit.score
     score *= answer_factor(part.sentence, by_person, question)
+    score *= _WEIGHTS.beside if part.is_beside else 1.0
     factors = _DONE_FACTORS if question.asks_what_was_done else _KIND_FACTORS
     score *= _WEIGHTS.corrected if hit.corrected else factors.get(hit.kind, 1.0)
     score *= statuses.weight(hit, part.sentence)
@@ -417,7 +424,15 @@ def _quote(
         score *= PUSHED_BACK
     sentence = truncate(part.quoted, longest_quote(hit))
     changed_in = change.id if change is not None else ""
-    return Quote(hit, sentence, part.covered, score, states=part.states, changed_in=changed_in)
+    return Quote(
+        hit,
+        sentence,
+        part.covered,
+        score,
+        states=part.states,
+        changed_in=changed_in,
+        is_beside=part.is_beside,
+    )
 
 
 def _same(one: Quote, other: Quote) -> bool:

@@ -215,4 +215,6 @@ def with_changes_first(
         closing = quote(hit) if hit is not None and accepts(hit) else None
         if closing is not None and closing.covered >= MIN_COVERED:
             current.append(closing)
-    return [*current, *former][:MAX_CITATIONS]
+    # What closes the exchange of the change as well was not changed by it.
+    said = {item.sentence for item in current}
+    return [*current, *(item for item in former if item.sentence not in said)][:MAX_CITATIONS]

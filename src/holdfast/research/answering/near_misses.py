@@ -25,6 +25,9 @@ class NearMissLimits(NamedTuple):
     # From this share of the question's weight on, by so many characters.
     coverage: float = 0.2
     named_chars: int = 160
+    # More than a reader looks at tell nothing more: a question of which many records have a word,
+    # and none the answer, named twenty.
+    named: int = 3
     # It may be the answer up to so much below the threshold, if it is so near in meaning: then it
     # probably says the same in other words. Questions of LoCoMo and BEAM to another bank have no
     # such record on the tuning halves (100 and 39), one of 120 on the held-back halves.
@@ -53,10 +56,14 @@ def nearest_notes(
         notes.append(f"{_PERHAPS}{quote(truncate(said, MAX_SENTENCE_CHARS))} ({close.uri})")
     near = [hit for hit in misses if _is_near(hit)]
     # What an agent was about to do says nothing, if anything else does.
+    told: set[str] = set()
     for hit in [hit for hit in near if statements(hit)] or near:
-        if hit is not close:
-            sentence = choose_part(hit, asked, by_person=False).sentence
-            notes.append(f"{_NEAREST}{quote(truncate(sentence, _LIMITS.named_chars))} ({hit.uri})")
+        if hit is close or len(told) == _LIMITS.named:
+            continue
+        sentence = truncate(choose_part(hit, asked, by_person=False).sentence, _LIMITS.named_chars)
+        if sentence not in told:
+            told.add(sentence)
+            notes.append(f"{_NEAREST}{quote(sentence)} ({hit.uri})")
     return tuple(notes)
 
 

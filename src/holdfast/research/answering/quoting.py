@@ -72,6 +72,8 @@ class Quote(NamedTuple):
     lead: str = ""
     states: bool = True
     changed_in: str = ""
+    # Whether it has no word of the question, though its record has some.
+    is_beside: bool = False
 
 
 def whole_statements(quotes: Sequence[Quote]) -> list[Quote]:

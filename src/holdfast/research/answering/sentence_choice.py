@@ -21,6 +21,7 @@ from holdfast.language import (
     is_chatter,
     sentences,
     states_decision,
+    stem,
 )
 from holdfast.lazy_dataclass import replace
 from holdfast.lazy_named_tuple import NamedTuple
@@ -79,11 +80,32 @@ _ASKS_WHAT_WAS_DONE = regex(
     r"\bwhat (?:came|became|has become) of\b|\bwhat (?:has )?happened (?:to|with|about)\b",
     re.IGNORECASE,
 )
+_ASKS_WHAT_WENT_WRONG = regex(
+    r"\bwhat(?:['’]s| is| was| were| has| had)? (?:goes|going|gone|went|go)? ?wrong\b",
+    re.IGNORECASE,
+)
 _ASKS_FOR_PROGRESS = regex(
     r"\b(?:commit\w*|push\w*|tests?|lint\w*|type ?check\w*|checks?|hooks?|builds?|pass(?:es|ed)?|"
     r"verified|finished|done yet|ready|status)\b",
     re.IGNORECASE,
 )
+# Asks for a command, or for what to do with one.
+_ASKS_FOR_COMMAND = regex(
+    r"\b(?:run|runs|ran|running|commands?|scripts?|shell|terminal|install\w*|start(?:ed|ing)?|"
+    r"deploy\w*|invoke\w*)\b",
+    re.IGNORECASE,
+)
+# A command as one types it, and no name of one between backquotes: output that is piped or put
+# together, or a chain of commands.
+_COMMAND = regex(
+    r"2>&1|[|] ?(?:grep|rg|tail|head|wc|sed|awk|xargs|sort|uniq|jq|tee|cut)\b|"
+    r"\s&& ?(?:cd|npx?|pnpm|yarn|bun|git|python3?|pytest|make|docker|cargo|go|dart|flutter|grep)\b"
+)
+_CODE = regex(r"`[^`]*`")
+# How the lines of a log begin, if several do: with the name of the part that wrote them.
+_LOG_MARK = regex(r"(?:^|\s)(\[[A-Z][\w .:-]{1,40}\]) ")
+# The folders above a project tell nothing of what is said: "/home/dev/projects/".
+_HOME_FOLDERS = regex(r"/(?:home|Users)/[^/\s`]+/(?:[^/\s`]+/)?")
 _ASKS_FOR_PROBLEM = regex(
     r"\b(?:problems?|issues?|symptoms?|complain\w*|happened|trouble|before|used to)\b",
     re.IGNORECASE,
@@ -101,7 +123,8 @@ _ASKS_WHY = regex(
 
 class Question(NamedTuple):
     """What is asked: the weights of its words, and whether it asks for a cause, how something is,
-    what was done about something, whether that went as it should, and what is or was wrong."""
+    what was done about something, whether that went as it should, what is or was wrong, and which
+    command does something."""
 
     weights: Mapping[str, float]
     asks_why: bool = False
@@ -109,6 +132,7 @@ class Question(NamedTuple):
     asks_what_was_done: bool = False
     asks_for_progress: bool = False
     asks_for_problem: bool = False
+    asks_for_command: bool = False
 
     @property
     def wants_replies(self) -> bool:
@@ -122,14 +146,19 @@ class Question(NamedTuple):
 
 
 def read_question(question: str, weights: Mapping[str, float]) -> Question:
-    """What a question asks for."""
+    """What a question asks for. The words in which it asks are no words of its subject: "done" and
+    "went" stand in many sentences, and in none because of what is asked."""
+    forms = (_ASKS_WHAT_WAS_DONE.search(question), _ASKS_WHAT_WENT_WRONG.search(question))
+    asking = {stem(word) for form in forms if form for word in form.group().lower().split()}
+    of_subject = {word: weight for word, weight in weights.items() if word not in asking}
     return Question(
-        weights,
+        of_subject or weights,
         asks_for_reason(question),
         _ASKS_HOW.search(question) is not None,
         _ASKS_WHAT_WAS_DONE.search(question) is not None,
         _ASKS_FOR_PROGRESS.search(question) is not None,
         _asks_for_problem(question),
+        _ASKS_FOR_COMMAND.search(question) is not None,
     )
 
 
@@ -153,8 +182,10 @@ class Part(NamedTuple):
     quoted: str
     # How much of the question the sentence covers, with the next one if it is short.
     covered: float
-    # Whether it states something, and is no mere report that work went as it should.
+    # Whether it states something, and is no mere report that work went as it should, nor a command.
     states: bool = True
+    # Whether it has no word of the question, though its record has some.
+    is_beside: bool = False
 
 
 def longest_quote(hit: Hit) -> int:
@@ -173,12 +204,53 @@ def choose_part(
     if hit.kind in _STATEMENT_KINDS and len(hit.text) <= longest_quote(hit):
         # It is one statement, chosen to be told as it is.
         whole = collapse_spaces(hit.text)
-        return Part(whole, whole, coverage(question.weights, whole))
+        states = not _unasked_log_marks(whole, question)
+        return Part(
+            whole, whole, _coverage(question, whole), states, _is_beside(whole, hit, question)
+        )
     runs = _candidate_runs(hit, question)
     run, n = _best_place(runs, question, by_person, cosines)
-    covered = coverage(question.weights, " ".join(run[n : n + 1 + _is_short(run[n])]))
+    covered = _coverage(question, " ".join(run[n : n + 1 + _is_short(run[n])]))
     states = question.asks_for_progress or not reports_progress(run[n])
-    return Part(run[n], _quoted(hit.text, run, n), covered, states)
+    states = states and not _is_unasked_command(run[n], question)
+    quoted = _quoted(hit.text, run, n)
+    return Part(run[n], quoted, covered, states, _is_beside(quoted, hit, question))
+
+
+def _is_beside(quoted: str, hit: Hit, question: Question) -> bool:
+    """Whether what is quoted has no word of a question, though its record has some."""
+    return not _coverage(question, quoted) and coverage(question.weights, hit.text) > 0
+
+
+def _coverage(question: Question, text: str) -> float:
+    """The share of a question that a text covers, by what it says and not by where the project
+    lies."""
+    return coverage(question.weights, _HOME_FOLDERS.sub("/", text))
+
+
+def _without_output(runs: list[list[str]], hit: Hit, question: Question) -> list[list[str]]:
+    """Runs of sentences without commands and lines of a log, where the question asks for neither,
+    if there are any others."""
+    marks = _unasked_log_marks(hit.text, question)
+
+    def is_output(sentence: str) -> bool:
+        return _is_unasked_command(sentence, question) or any(mark in sentence for mark in marks)
+
+    said = [[sentence for sentence in run if not is_output(sentence)] for run in runs]
+    return [run for run in said if run] or runs
+
+
+def _unasked_log_marks(text: str, question: Question) -> frozenset[str]:
+    """With what the lines of a log in a text begin, unless the question asks what is wrong."""
+    if question.asks_for_problem or question.asks_why:
+        return frozenset()
+    begun = _LOG_MARK.findall(text)
+    return frozenset(mark for mark in begun if begun.count(mark) > 1)
+
+
+def _is_unasked_command(sentence: str, question: Question) -> bool:
+    """Whether a sentence is a command, and the question asks for none."""
+    return not question.asks_for_command and _COMMAND.search(_CODE.sub("", sentence)) is not None
 
 
 def _candidate_runs(hit: Hit, question: Question) -> list[list[str]]:
@@ -188,6 +260,7 @@ def _candidate_runs(hit: Hit, question: Question) -> list[list[str]]:
     unlabelled = [[DIGEST_LABEL.sub("", sentence) for sentence in run] for run in stated]
     if not question.asks_for_progress:
         unlabelled = _without_reports(unlabelled)
+    unlabelled = _without_output(unlabelled, hit, question)
     whole = [[s for s in run if _is_whole(s)] for run in unlabelled]
     runs = [run for run in whole if run] or [run for run in unlabelled if run]
     return runs or [[collapse_spaces(hit.text)]]
@@ -212,7 +285,7 @@ def _best_place(
         _Scored(
             run,
             n,
-            coverage(question.weights, sentence),
+            _coverage(question, sentence),
             answer_factor(sentence, by_person, question) * _cause_factor(sentence, question),
         )
         for run in runs
