@@ -55,11 +55,9 @@ MIN_TIMEOUT_S = 0.4
 STALE_S = 86_400
 # Shorter prompts are small talk ("go on", "yes please") and say nothing about the goal.
 MIN_PROMPT_CHARS = 12
-# Of a prompt sent to the server, of an answer of it, and of the end of an output in which errors
-# are looked for: more would take time and add nothing.
+# Of a prompt sent to the server, and of an answer of it: more would take time and add nothing.
 MAX_PROMPT_CHARS = 20_000
 MAX_ANSWER_BYTES = 100_000
-MAX_ERROR_CHARS = 20_000
 # As `holdfast worth` counts them; no tokenizer of the agent's model is at hand.
 CHARACTERS_PER_TOKEN = 4
 # Files of one event, session and process. More of them than this means that something is wrong.
@@ -543,75 +541,6 @@ def installed_package(home: HookHome) -> Any:
     return hook_briefs
 
 
-def answer_edit(home: HookHome, session: str, payload: dict[str, Any]) -> None:
-    """Inject what was decided about a file that is about to be edited."""
-    given = payload.get("tool_input")
-    path = given.get("file_path") or given.get("notebook_path") if is_object(given) else ""
-    if not isinstance(path, str) or not path or payload.get("agent_id"):
-        return
-    cwd = str(payload.get("cwd") or "")
-    prepared = prepared_triggers(home, cwd)
-    known = prepared.get("files", {})
-    tail = path.replace("\\", "/")
-    while tail:
-        if tail in known:
-            return inject_trigger(home, "file", session, cwd, prepared, known[tail])
-        tail = tail.partition("/")[2]
-
-
-def answer_error(home: HookHome, session: str, payload: dict[str, Any]) -> None:
-    """Inject what solved an error that was seen before."""
-    text, cwd = payload.get("error"), str(payload.get("cwd") or "")
-    if not isinstance(text, str) or payload.get("is_interrupt") or payload.get("agent_id"):
-        return
-    prepared = prepared_triggers(home, cwd)
-    known = prepared.get("errors", {})
-    for signature in error_signatures(text, prepared["patterns"]) if known else ():
-        if signature in known:
-            return inject_trigger(home, "error", session, cwd, prepared, known[signature])
-
-
-def prepared_triggers(home: HookHome, cwd: str) -> dict[str, Any]:
-    """The briefs about files and errors of the bank of a folder; {} where the settings say no."""
-    bank = find_bank(home, cwd) if home.brief("settings").get("triggers", True) else ""
-    return home.brief(bank + ".triggers") if bank else {}
-
-
-def inject_trigger(
-    home: HookHome, event: str, session: str, cwd: str, prepared: dict[str, Any], briefs: list[Any]
-) -> None:
-    """Inject the first brief that this session, if it has an id, did not get yet. If the bank has
-    changed since they were made, what they tell may have ended: then a worker makes them again."""
-    if bank_revision(home, prepared.get("bank", "")) not in (None, prepared.get("revision")):
-        return start_worker(home, is_needed=True)
-    path = home.mark(session + ".told")
-    try:
-        with open(path, encoding="utf-8") as file:
-            injected = set(file.read().split())
-    except FileNotFoundError:
-        injected = set[str]()
-    for brief in briefs:
-        if session != "none" and brief.get("id") not in injected:
-            mark = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
-            os.write(mark, (brief["id"] + "\n").encode())
-            os.close(mark)
-            return inject(home, event, session, cwd, brief)
-
-
-def error_signatures(text: str, patterns: dict[str, Any]) -> list[str]:
-    """The error lines of an output, the last first, without what differs from run to run. The
-    patterns come with the prepared briefs, so that both sides use the same."""
-    import re
-
-    found: list[str] = []
-    for line in reversed(text[-MAX_ERROR_CHARS:].splitlines()):
-        if re.search(patterns["says"], line, re.IGNORECASE):
-            for pattern, placeholder in patterns["replaced"]:
-                line = re.sub(pattern, placeholder, line)
-            found.append(line.strip()[: patterns["longest"]])
-    return found
-
-
 def session_name(session: str) -> str:
     """A session's id, if it may be part of a file's name; else "none"."""
     return session if session.isascii() and session.replace("-", "a").isalnum() else "none"
@@ -638,8 +567,11 @@ def main(received: list[bytes]) -> None:
         session = session_name(str(payload.get("session_id") or ""))
     if kind in ("start", "subagent"):
         return answer_start(home, session, payload, kind)
-    answers = {"goal": answer_prompt, "file": answer_edit, "error": answer_error}
-    answers[kind](home, session, payload)
+    if kind == "goal":
+        return answer_prompt(home, session, payload)
+    find_scripts(home)
+    script: Any = __import__("file_notes")
+    script.answer(sys.modules[__name__], home, kind, session, payload)
 
 
 def run() -> None:
