@@ -359,6 +359,12 @@ def check_sources_are_found_by_the_names_of_their_files(make_store: MakeStore) -
             (one.id, one.path, one.agent, one.state, one.stamp) for one in store.sources.all()
         ]
         expect(store.sources.places(), places, "what tells whether they changed")
+        with store.transaction():
+            store.sources.set_state(places[1][0], SourceState.GONE.value, "")
+            store.sources.set_state(places[2][0], SourceState.UNREADABLE.value, "")
+        left = [one.path for one in store.sources.places(with_gone=False)]
+        expect(left, sorted({*paths} - {places[1][1]}), "those that are not gone")
+        expect(store.sources.places(OTHER, with_gone=False), [], "those of another bank")
 
 
 def check_the_folders_of_sessions_are_listed_once_without_those_of_subagents(

@@ -74,7 +74,7 @@ class TranscriptQueue:
         retry = reader.sources.failed_before(READER_VERSION)
         read = {
             place.path: place.stamp
-            for place in reader.sources.places()
+            for place in reader.sources.places(with_gone=False)
             if place.state == SourceState.LIVE.value and place.id not in retry
         }
         found = [

@@ -117,9 +117,10 @@ class _KnownSources:
 
 def find_unread(reader: Reader, home_paths: HomePaths) -> list[UnreadJournal]:
     """The journals that have changed since they were last read."""
-    paths = sorted(home_paths.journals.glob("*.jsonl"))
+    paths = list(home_paths.journals.glob("*.jsonl"))
     stamps = {place.path: place.stamp for place in reader.sources.places()} if paths else {}
-    return [_read_journal(path) for path in paths if stamps.get(str(path)) != _stamp(path)]
+    unread = [path for path in paths if stamps.get(str(path)) != _stamp(path)]
+    return [_read_journal(path) for path in sorted(unread)]
 
 
 def _read_journal(path: Path) -> UnreadJournal:
@@ -168,7 +169,7 @@ def remove_old_journals(
     """Remove the journals that were read and not written to for `kept_s`; returns how many."""
     if not paths.journals.is_dir():
         return 0
-    old = [p for p in sorted(paths.journals.glob("*.jsonl")) if age_s(p.lstat(), now) > kept_s]
+    old = sorted(p for p in paths.journals.glob("*.jsonl") if age_s(p.lstat(), now) > kept_s)
     failed = writer.sources.failed_before(_ANY_READER) if old else set[int]()
     gone = [
         source

@@ -185,8 +185,8 @@ def mark_missing_sources(writer: Writer) -> list[Source]:
     """Mark sources whose files are gone, and return those that were not marked before."""
     missing = [
         place.id
-        for place in writer.sources.places()
-        if place.state != SourceState.GONE.value and not source_exists(place.path, place.agent)
+        for place in writer.sources.places(with_gone=False)
+        if not source_exists(place.path, place.agent)
     ]
     gone = [source for id in missing if (source := writer.sources.get(id)) is not None]
     if gone:

@@ -75,10 +75,12 @@ class SourceReader:
         found = self._db.all(f"SELECT {SOURCE} FROM source WHERE {where} ORDER BY path", values)
         return [source_of(row) for row in found]
 
-    def places(self, bank: str | None = None) -> list[SourcePlace]:
+    def places(self, bank: str | None = None, with_gone: bool = True) -> list[SourcePlace]:
         """Every input file, by path, as little of it as comparing it with the disk needs: a quarter
-        of the time of `all`."""
+        of the time of `all`. Of an old memory, most files are known to be gone."""
         where, values = self._db.in_bank(bank)
+        if not with_gone:
+            where, values = f"{where} AND state <> ?", (*values, SourceState.GONE.value)
         columns = "id, path, agent, state, stamp"
         found = self._db.all(f"SELECT {columns} FROM source WHERE {where} ORDER BY path", values)
         return [SourcePlace(*row) for row in found]
