@@ -12,6 +12,7 @@ from holdfast.recall.core.statements import (
     stated_runs,
     statements,
     states,
+    without_outer_reports,
 )
 
 
@@ -243,6 +244,8 @@ def test_a_record_of_nothing_but_code_is_kept_whole(kind: str) -> None:
         "8 files were modified in the last commit of the day.",
         "Hello there!",
         "Good morning.",
+        "**Committed** `133a5cb` — 26 files changed, 3335 insertions(+), 70 deletions(-)",
+        "Committed as `b220ccc`: 3 files changed",
     ],
 )
 def test_what_announces_greets_or_counts_files_states_nothing(text: str) -> None:
@@ -262,6 +265,7 @@ def test_what_announces_greets_or_counts_files_states_nothing(text: str) -> None
         "Happy paths are tested by the suite of the browser; errors are tested without it.",
         "Next to the mailer runs the importer, which reads the same queue and writes another one.",
         "Hello World is printed by the example in the manual of the shell.",
+        "Committed 3 files that configure the tide gauge.",
     ],
 )
 def test_a_statement_that_begins_like_narration_is_one(text: str) -> None:
@@ -324,3 +328,18 @@ def test_that_work_went_as_it_should_is_only_a_report(text: str) -> None:
 )
 def test_what_says_something_else_too_is_no_mere_report(text: str) -> None:
     assert not reports_progress(text)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "left"),
+    [
+        (
+            "Committed `133a5cb` — 26 files changed; The gauge is read twice; 3 files changed",
+            "The gauge is read twice",
+        ),
+        ("The gauge is read twice; 3 files changed; so is the pier", None),
+        ("3 files changed; 4 insertions(+)", "4 insertions(+)"),
+    ],
+)
+def test_reports_at_the_ends_of_a_list_are_left_out(sentence: str, left: str | None) -> None:
+    assert without_outer_reports(sentence) == (sentence if left is None else left)

@@ -131,7 +131,8 @@ _GREETS = regex(
     r"(?:hi|hey|hello|good (?:morning|afternoon|evening)|welcome)\b[^.:]{0,40}[!.]?$", re.IGNORECASE
 )
 _COUNTS_FILES = regex(
-    r"\W*\d+ files?(?: were| are)? (?:changed|modified|committed|staged|touched)\b|"
+    r"\W*(?:(?:committed|pushed|commit|pushing)\b(?: (?:as|to|in))?[\W\da-f]{1,50})?"
+    r"\d+ files?(?: were| are)? (?:changed|modified|committed|staged|touched)\b|"
     r"\W*\d+ (?:insertions?|deletions?)\b",
     re.IGNORECASE,
 )
@@ -337,6 +338,21 @@ def reports_progress(sentence: str) -> bool:
     told = plain(bare)
     short = len(told) <= _MAX_REPORT and _has_any(told, _REPORT_SIGNS)
     return short and _REPORTS.match(told) is not None
+
+
+def without_outer_reports(sentence: str) -> str:
+    """A sentence that was made of a list ("A; B; C"), without the reports that it begins and ends
+    with, unless it is nothing else."""
+    items = sentence.split("; ")
+    while len(items) > 1 and _only_reports(items[0]):
+        items.pop(0)
+    while len(items) > 1 and _only_reports(items[-1]):
+        items.pop()
+    return "; ".join(items)
+
+
+def _only_reports(item: str) -> bool:
+    return reports_progress(item) or _COUNTS_FILES.match(item) is not None
 
 
 def states(sentence: str, by_person: bool) -> bool:

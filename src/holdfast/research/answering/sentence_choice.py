@@ -27,7 +27,12 @@ from holdfast.lazy_dataclass import replace
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.query import Hit
 from holdfast.recall.core.relevance import coverage
-from holdfast.recall.core.statements import ASKED_SECTIONS, reports_progress, stated_runs
+from holdfast.recall.core.statements import (
+    ASKED_SECTIONS,
+    reports_progress,
+    stated_runs,
+    without_outer_reports,
+)
 from holdfast.regex import regex
 from holdfast.research.answering.quoting import (
     DIGEST_LABEL,
@@ -313,21 +318,8 @@ def _what_was_done(hit: Hit) -> Hit:
 
 def _without_reports(runs: Sequence[list[str]]) -> list[list[str]]:
     """Runs of sentences without those that only report progress, if there are any others."""
-    said = [
-        [s for s in map(_without_outer_reports, run) if not reports_progress(s)] for run in runs
-    ]
+    said = [[s for s in map(without_outer_reports, run) if not reports_progress(s)] for run in runs]
     return [run for run in said if run] or list(runs)
-
-
-def _without_outer_reports(sentence: str) -> str:
-    """A sentence that was made of a list ("A; B; C"), without the reports that it begins and ends
-    with, unless it is nothing else."""
-    items = sentence.split("; ")
-    while len(items) > 1 and reports_progress(items[0]):
-        items.pop(0)
-    while len(items) > 1 and reports_progress(items[-1]):
-        items.pop()
-    return "; ".join(items)
 
 
 def _cause_factor(sentence: str, question: Question) -> float:

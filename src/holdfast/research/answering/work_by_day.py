@@ -12,7 +12,7 @@ from holdfast.language import counted, sentences, truncate
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.query import Passage
 from holdfast.model.records import Digest, Outcome
-from holdfast.recall.core.statements import reports_progress, states
+from holdfast.recall.core.statements import reports_progress, states, without_outer_reports
 from holdfast.recall.query.query import find_time_range
 from holdfast.research.answering.quoting import MAX_SENTENCE_CHARS, Quote, day_in_words
 from holdfast.research.answering.request import AskRequest, hits_of_passages
@@ -126,7 +126,7 @@ def _outcome(reader: Reader, digest: Digest) -> str:
     titles = [one.title for one in reader.sessions.exchanges(digest.bank, digest.session)]
     for completed in digest.completed:
         title = max((t for t in titles if completed.startswith(t)), key=len, default="")
-        said = sentences(completed.removeprefix(title).lstrip(": "))
+        said = map(without_outer_reports, sentences(completed.removeprefix(title).lstrip(": ")))
         stated = [s for s in said if states(s, by_person=False) and not reports_progress(s)]
         if stated:
             return truncate(" ".join(stated), _LIMITS.outcome)
