@@ -33,9 +33,9 @@ def brief_after(folder: Path, reply: str) -> str:
 )
 def test_what_waits_is_open_and_not_done(tmp_path: Path, closing: str) -> None:
     told = brief_after(tmp_path, f"{FINISHED} {closing}")
-    assert "  done:" not in told and "still open: Paint the harbour lamp" in told
+    assert "  done:" not in told and ", open: “Paint the harbour lamp" in told
 
 
 def test_finished_work_is_done(tmp_path: Path) -> None:
     told = brief_after(tmp_path, f"{FINISHED} Let me know if you want another colour.")
-    assert "  done: Paint the harbour lamp" in told
+    assert ", done: “Paint the harbour lamp" in told
