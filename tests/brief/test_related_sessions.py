@@ -7,6 +7,10 @@ from pathlib import Path
 import pytest
 
 from holdfast.app.memory import Holdfast
+from holdfast.brief.first_prompt import PromptSimilarity
+from holdfast.brief.related_sessions import Outdated, related_sessions
+from holdfast.recall.core.candidates import ScoredPassage
+from holdfast.recall.query.terms import read_terms
 from holdfast.settings import Settings
 from tests.support.empty_memory import with_empty_memory
 from tests.support.transcripts import Script
@@ -62,3 +66,60 @@ def test_a_cause_is_told_to_a_prompt_in_other_words(depot: Holdfast) -> None:
 def test_a_prompt_about_something_else_is_told_nothing(depot: Holdfast) -> None:
     prompt = "Add a login page with two factor authentication for the customers"
     assert depot.briefs.goal_brief(prompt, "depot").text == ""
+
+
+CAUSES = {
+    "nightly backups": "a full disk stopped the nightly backups of the bakery suite",
+    "oven chart": "the oven chart of the bakery suite read Fahrenheit values as Celsius",
+    "customer orders": "customer orders in the bakery suite were sorted as text",
+    "flour warning": "the flour warning of the bakery suite compared kilograms with grams",
+    "van routes": "the van routes of the bakery suite ignored one-way streets",
+    "cake barcodes": "cake barcodes of the bakery suite lost their leading zero",
+    "staff shifts": "staff shifts on Sundays were counted twice in the bakery suite",
+    "receipt fonts": "the receipt fonts of the bakery suite had no euro sign",
+    "recipe search": "the recipe search of the bakery suite skipped umlauts",
+}
+
+
+@pytest.fixture(scope="module")
+def bakery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Holdfast]:
+    """A project whose every session speaks of the project itself."""
+    folder = tmp_path_factory.mktemp("bakery")
+    for number, (subject, cause) in enumerate(CAUSES.items()):
+        asked = f"Why does the bakery suite have trouble with {subject}?"
+        write(folder, number + 1, number + 2, asked, f"Root cause: {cause}. Fixed and tested.")
+    settings = Settings(home=folder / "home", claude_dir=folder)
+    with Holdfast(with_empty_memory(settings), now=lambda: NOW) as memory:
+        memory.ingest(memory.ingestion.find([folder / "p"]))
+        yield memory
+
+
+def told(memory: Holdfast, near: float, others: float) -> list[str]:
+    """What is told of the bakery where the session about vans has one cosine and the others have
+    another."""
+    reader = memory.reader
+    bank = reader.banks.all()[0].id
+    passages = [
+        passage
+        for session in reader.sessions.latest(bank)
+        for passage in reader.passages.of_turns(bank, [(session.id, seq) for seq in range(9)])
+        if passage.role != "tool"
+    ]
+    vans = {passage.session for passage in passages if "van routes" in passage.body}
+    scored = [ScoredPassage(p, near if p.session in vans else others) for p in passages]
+    for record in reader.memories.retained(bank, limit=100):
+        for passage in reader.passages.of_records(bank, "memory", [record.id]):
+            scored.append(ScoredPassage(passage, near if passage.session in vans else others))
+    goal = "With the bakery suite our drivers lost their way in the old town and arrived late"
+    prompt = PromptSimilarity(reader, bank, read_terms(goal))
+    nearest = sorted(scored, key=lambda one: -one.score)
+    found = related_sessions(reader, bank, prompt, nearest, lambda: Outdated(reader, bank, [], []))
+    return [statement.text for session in found for statement in session.statements]
+
+
+def test_a_session_is_told_if_it_is_nearer_than_the_others(bakery: Holdfast) -> None:
+    assert any("ignored one-way streets" in text for text in told(bakery, 0.6, 0.45))
+
+
+def test_nothing_is_told_to_a_prompt_that_is_near_to_all_sessions(bakery: Holdfast) -> None:
+    assert not told(bakery, 0.6, 0.55)

@@ -10,14 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from holdfast.brief.goal_brief import search_by_meaning
+from holdfast.brief.goal_brief import nearest_passages
 from holdfast.inference.embedder import Vectors
 from holdfast.model.bank import Bank
 from holdfast.model.ids import content_id
 from holdfast.model.query import Passage
 from holdfast.recall.core.plan import RecallPlan
 from holdfast.recall.engine import recall
-from holdfast.recall.query.terms import read_terms
 from holdfast.recall.retrievers.semantic_search import ModelSemanticSearch, SemanticModels
 from holdfast.refine.sessions.embedding import embed_pending
 from holdfast.store.sqlite.store import SqliteStore
@@ -112,9 +111,5 @@ def test_words_answer_in_a_language_that_the_model_does_not_know(
 def test_a_brief_for_a_goal_in_another_language_goes_by_words(
     store: SqliteStore, tmp_path: Path, goal: str
 ) -> None:
-    def cosines(english_only: bool) -> list[float]:
-        search = search_by_meaning(store, BANK, meaning(tmp_path, english_only))
-        return [cosine for _, cosine in search(goal, read_terms(goal))]
-
-    assert not any(cosines(english_only=True))
-    assert any(cosines(english_only=False))
+    assert not nearest_passages(store, BANK, meaning(tmp_path, english_only=True), goal)
+    assert nearest_passages(store, BANK, meaning(tmp_path, english_only=False), goal)

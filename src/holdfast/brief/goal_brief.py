@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from holdfast.brief.memory_file import MemoryFile
     from holdfast.brief.related_sessions import RelatedSession
     from holdfast.model.knowledge import Rule
+    from holdfast.recall.core.candidates import ScoredPassage
     from holdfast.recall.core.semantic_port import SemanticSearch
 
 # Files that every project has: to name one does not name a subject.
@@ -73,8 +74,13 @@ class GoalBriefLimits(NamedTuple):
     min_rare_words: int = 3
     large_share: float = 0.45
     # Near in meaning one rare word is enough, but then it must be more similar: related ones have
-    # at least 0.369, and one about nothing known has 0.352.
-    min_similarity_by_one_word: float = 0.36
+    # at least 0.369, and those about nothing known at most 0.362.
+    min_similarity_by_one_word: float = 0.365
+    # How much nearer than the typical session of the bank it must be, unless it shares so much of
+    # the prompt. In a bank of 19 sessions
+    # related ones have at least 0.084; of five prompts about nothing known in it, four have less.
+    min_contrast: float = 0.08
+    share_without_contrast: float = 0.35
     # Items below this fraction of the best one are left out.
     fraction_of_best: float = 0.72
     # Passages that are searched for, items whose outline is similar enough to read their turns, and
@@ -103,15 +109,14 @@ class GoalBriefLimits(NamedTuple):
 
 LIMITS = GoalBriefLimits()
 
-# Finds passages for a goal and its terms, each with its cosine, 0 if that is unknown.
-PassageSearch = Callable[[str, Terms], Sequence[tuple[Passage, float]]]
-
 
 class _ScoredItem:
     """A work item, and how similar it is to the prompt."""
 
-    def __init__(self, item: WorkItem) -> None:
+    def __init__(self, item: WorkItem, typical: float | None) -> None:
         self.item = item
+        # How near the sessions of the bank are to the prompt, if that is known.
+        self._typical = typical
         self.share = 0.0
         self.rare_words = 0
         self.cosine = 0.0
@@ -140,10 +145,19 @@ class _ScoredItem:
         return (words + 2 * self.cosine) / 3 if self.cosine else words
 
     @property
+    def _stands_out(self) -> bool:
+        """Whether the item has more to do with the prompt than the sessions of the bank have."""
+        if self._typical is None or self.share >= LIMITS.share_without_contrast:
+            return True
+        return self.cosine - self._typical >= LIMITS.min_contrast
+
+    @property
     def is_similar_enough(self) -> bool:
         """Whether the item may be quoted."""
         minimum = LIMITS.min_similarity_with_meaning if self.cosine else LIMITS.min_similarity
         if self.similarity < minimum or self.share < LIMITS.min_share:
+            return False
+        if not self._stands_out:
             return False
         if self.cosine and self.similarity >= LIMITS.min_similarity_by_one_word:
             return self.rare_words >= 1
@@ -161,23 +175,43 @@ def _search_by_words(reader: Reader, bank: str, terms: Terms) -> list[tuple[Pass
     return [(passage, 0.0) for passage in dict.fromkeys(match.passage for match in matches)]
 
 
-def search_by_meaning(reader: Reader, bank: str, semantic: SemanticSearch) -> PassageSearch:
-    """A search by words and by meaning that returns each passage with its cosine, for a process
-    that has a model loaded anyway. The engine is not used: a brief needs no ranking, and a hook
-    waits for it."""
+def nearest_passages(
+    reader: Reader, bank: str, semantic: SemanticSearch | None, goal: str
+) -> Sequence[ScoredPassage]:
+    """The passages nearest in meaning to a goal; none without a model that knows its language."""
+    if semantic is None or not semantic.understands(goal):
+        return ()
+    from holdfast.recall.core.typical_cosine import NEAREST
 
-    def search(goal: str, terms: Terms) -> list[tuple[Passage, float]]:
-        if not semantic.understands(goal):
-            return _search_by_words(reader, bank, terms)
-        nearest = semantic.nearest(reader, bank, goal, LIMITS.nearest)
-        found = {scored.passage: scored.score for scored in nearest.passages}
-        others = [p for p, _ in _search_by_words(reader, bank, terms) if p not in found]
-        cosines = semantic.similarities(reader, goal, others)
-        passages = [*found.items(), *((p, cosines.get(passage_key(p), 0.0)) for p in others)]
-        ranked = sorted(passages, key=lambda one: (-one[1], one[0].time, one[0].id))
-        return ranked[: LIMITS.passages_with_meaning]
+    return semantic.nearest(reader, bank, goal, NEAREST).passages
 
-    return search
+
+def _typical_of(nearest: Sequence[ScoredPassage]) -> float | None:
+    if not nearest:
+        return None
+    from holdfast.recall.core.typical_cosine import by_session, typical_cosine
+
+    return typical_cosine(by_session(nearest))
+
+
+def _with_cosines(
+    reader: Reader,
+    semantic: SemanticSearch,
+    goal: str,
+    nearest: Sequence[ScoredPassage],
+    by_words: Sequence[tuple[Passage, float]],
+) -> list[tuple[Passage, float]]:
+    """The passages found by meaning and by words, each with its cosine. The engine is not used: a
+    brief needs no ranking, and a hook waits for it."""
+    known = {scored.passage: scored.score for scored in nearest}
+    found = {scored.passage: scored.score for scored in nearest[: LIMITS.nearest]}
+    others = [passage for passage, _ in by_words if passage not in found]
+    unknown = [passage for passage in others if passage not in known]
+    cosines = semantic.similarities(reader, goal, unknown)
+    known |= {passage: cosines.get(passage_key(passage), 0.0) for passage in unknown}
+    passages = [*found.items(), *((passage, known[passage]) for passage in others)]
+    ranked = sorted(passages, key=lambda one: (-one[1], one[0].time, one[0].id))
+    return ranked[: LIMITS.passages_with_meaning]
 
 
 class _GoalSearch:
@@ -193,11 +227,11 @@ class _GoalSearch:
         self._goal = goal
         self._semantic = semantic
         terms = self._prompt.search_terms
-        self._passages = (
-            search_by_meaning(reader, bank, semantic)(goal, terms)
-            if semantic is not None
-            else _search_by_words(reader, bank, terms)
-        )
+        self._nearest = nearest_passages(reader, bank, semantic, goal)
+        self._passages = _search_by_words(reader, bank, terms)
+        if semantic is not None and self._nearest:
+            self._passages = _with_cosines(reader, semantic, goal, self._nearest, self._passages)
+        self._typical = _typical_of(self._nearest)
         turns: dict[str, set[int]] = {}
         for passage, _ in self._passages:
             if passage.kind == "turn":
@@ -209,12 +243,14 @@ class _GoalSearch:
     def find_recaps(self) -> list[RecapMatch]:
         """The recaps that the prompt is about, best first."""
         found = [passage for passage, _ in self._passages]
-        return self.recaps.find(self._goal, self._prompt.shared_with, found, self._semantic)
+        return self.recaps.find(
+            self._goal, self._prompt.shared_with, found, self._semantic, self._nearest
+        )
 
     def find_related(self, ranked: Sequence[_ScoredItem]) -> Sequence[RelatedSession]:
         """The sessions that the prompt is about, if there is a model to find them; without what
         decisions in `ranked` items replaced."""
-        if self._semantic is None:
+        if not self._nearest:
             return ()
         from holdfast.brief.related_sessions import Outdated, related_sessions
 
@@ -228,7 +264,7 @@ class _GoalSearch:
             left = {item.uri for item in replaced}
             return Outdated(reader, bank, replaced, [i for i in items if i.uri not in left])
 
-        return related_sessions(reader, bank, self._goal, self._prompt, self._semantic, outdated)
+        return related_sessions(reader, bank, self._prompt, self._nearest, outdated)
 
     def run(self) -> list[_ScoredItem]:
         """The items with decisions, best first."""
@@ -262,7 +298,7 @@ class _GoalSearch:
     def _add(self, item: WorkItem) -> _ScoredItem:
         known = self._scored.get(item.uri)
         if known is None:
-            known = self._scored[item.uri] = _ScoredItem(item)
+            known = self._scored[item.uri] = _ScoredItem(item, self._typical)
             around = self.items.with_neighbours(item)
             self._measure(known, item.outline, [part.outline for part in around])
         return known
@@ -352,14 +388,16 @@ def _recaps_first(
 ) -> list[RecapMatch | RelatedSession | _Entry]:
     """The recaps that a prompt is about, then what the sessions came to that it is about, then
     other decisions. What was said in a conversation that was summed up is told as its recap: the
-    rest of it holds what was rejected."""
+    rest of it holds what was rejected. Work is about several matters, so a recap amid work stands
+    for itself alone."""
     told: dict[str, RecapMatch | RelatedSession | _Entry] = {match.uri: match for match in recaps}
+    conversations = [match for match in known.all if not match.amid_work]
     for session in related:
         places = [(session.session, place) for place in session.places]
-        matter = next((m for m in known.all if all(m.is_of(*place) for place in places)), None)
+        matter = next((m for m in conversations if all(m.is_of(*place) for place in places)), None)
         told.setdefault(matter.uri if matter else session.session, matter or session)
     for entry in entries:
-        matter = next((m for m in known.all if entry.item.is_in(m.is_of)), None)
+        matter = next((m for m in conversations if entry.item.is_in(m.is_of)), None)
         told.setdefault(matter.uri if matter else entry.item.uri, matter or entry)
     return list(told.values())[: LIMITS.decisions]
 

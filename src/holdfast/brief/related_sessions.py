@@ -26,7 +26,12 @@ from holdfast.model.trust import ENDED_STATUSES, Trust
 from holdfast.model.uris import uri
 from holdfast.recall.core.candidates import ScoredPassage
 from holdfast.recall.core.ended_words import EndedWords, read_ended_words
-from holdfast.recall.core.semantic_port import SemanticSearch
+from holdfast.recall.core.typical_cosine import (
+    BEST_PASSAGES,
+    by_session,
+    session_cosine,
+    typical_cosine,
+)
 from holdfast.regex import regex
 from holdfast.store.protocol import Reader
 
@@ -35,12 +40,10 @@ class RelatedSessionLimits(NamedTuple):
     """What a session needs to be told. Chosen on 20 prompts about one project of 98 sessions,
     worded otherwise than its records, 20 about nothing, and 339 prompts of 25 other projects: 12,
     0 and 15 are told something. Of 20 about another project, which were not looked at before, 9 are
-    told something, all of them of the right session, and 0 of 20 about nothing."""
+    told something, all of them of the right session, and 0 of 20 about nothing. `min_contrast` and
+    `large_share` were chosen on a third project, of 19 sessions (`bench/RESULTS.md`)."""
 
-    # Passages nearest in meaning, and those of a session whose cosines and words count: more of
-    # them, and long sessions win by chance.
-    nearest: int = 300
-    best_passages: int = 3
+    # The passages of a session whose words count, nearest first, and how much of them is read.
     read_passages: int = 6
     read_characters: int = 300
     # What is added for the share of the prompt's weight that those passages have, and how many of
@@ -48,6 +51,10 @@ class RelatedSessionLimits(NamedTuple):
     shared_words: float = 0.7
     min_rare_words: int = 2
     min_score: float = 0.65
+    # How much nearer than the typical session it must be, unless it has so large a share of the
+    # prompt's weight.
+    min_contrast: float = 0.10
+    large_share: float = 0.35
     # Sessions below this fraction of the best one are left out.
     fraction_of_best: float = 0.85
     sessions: int = 2
@@ -58,7 +65,6 @@ class RelatedSessionLimits(NamedTuple):
 
 
 LIMITS = RelatedSessionLimits()
-_TOLD_KINDS = ("turn", "exchange", "digest", "memory")
 # A file outside of the project.
 _ABSOLUTE = regex(r"[/~]|[A-Za-z]:")
 
@@ -116,24 +122,18 @@ class Outdated:
 def related_sessions(
     reader: Reader,
     bank: str,
-    goal: str,
     prompt: PromptSimilarity,
-    semantic: SemanticSearch,
+    nearest: Sequence[ScoredPassage],
     outdated: Callable[[], Outdated],
 ) -> list[RelatedSession]:
-    """The sessions that a goal is about, best first. What is `outdated` is not told; it is asked
-    for only if there is such a session."""
-    if not semantic.understands(goal):
-        return []
-    nearest = semantic.nearest(reader, bank, goal, LIMITS.nearest).passages
-    found: dict[str, list[ScoredPassage]] = {}
-    for one in nearest:
-        if one.passage.session and one.passage.kind in _TOLD_KINDS:
-            found.setdefault(one.passage.session, []).append(one)
-    scores = {session: _score(passages, prompt) for session, passages in found.items()}
+    """The sessions that a prompt is about, best first, among those of the passages `nearest` to it.
+    What is `outdated` is not told; it is asked for only if there is such a session."""
+    found = by_session(nearest)
+    typical = typical_cosine(found)
+    scores = {session: _score(passages, prompt, typical) for session, passages in found.items()}
     ranked = sorted(scores, key=lambda session: (-scores[session], session))
-    least = max(LIMITS.min_score, LIMITS.fraction_of_best * scores[ranked[0]]) if ranked else 0.0
-    chosen = [session for session in ranked if scores[session] >= least]
+    least = LIMITS.fraction_of_best * scores[ranked[0]] if ranked else 0.0
+    chosen = [session for session in ranked if scores[session] >= max(least, 0.01)]
     if not chosen:
         return []
     ended, old = read_ended_words(reader, bank), outdated()
@@ -145,14 +145,23 @@ def related_sessions(
     return told
 
 
-def _score(found: Sequence[ScoredPassage], prompt: PromptSimilarity) -> float:
-    """How much the passages of a session, nearest first, say that it is about the prompt."""
+def _score(
+    found: Sequence[ScoredPassage], prompt: PromptSimilarity, typical: float | None
+) -> float:
+    """How much the passages of a session, nearest first, say that it is about the prompt; 0 if that
+    is not enough. `typical` is how near the sessions of the bank are, if that is known."""
     texts = (one.passage.body[: LIMITS.read_characters] for one in found[: LIMITS.read_passages])
     shared = prompt.shared_with(" ".join(texts))
     if shared.rare_words < LIMITS.min_rare_words:
         return 0.0
-    cosines = sum(one.score for one in found[: LIMITS.best_passages]) / LIMITS.best_passages
-    return cosines + LIMITS.shared_words * shared.share
+    cosine = session_cosine(found)
+    score = cosine + LIMITS.shared_words * shared.share
+    stands_out = (
+        typical is None
+        or cosine - typical >= LIMITS.min_contrast
+        or shared.share >= LIMITS.large_share
+    )
+    return score if score >= LIMITS.min_score and stands_out else 0.0
 
 
 def _tell(
@@ -174,7 +183,7 @@ def _tell(
     if statements:
         changed = (normalise_path(file) for one in exchanges for file in one.files_modified)
         files = frozenset(file for file in changed if not _ABSOLUTE.match(file))
-        places = tuple(one.seq for one in found[: LIMITS.best_passages])
+        places = tuple(one.seq for one in found[:BEST_PASSAGES])
         yield RelatedSession(
             session, digest.request, digest.started, files, _distinct(statements), places
         )

@@ -16,8 +16,9 @@ from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.knowledge import Recap
 from holdfast.model.query import Passage
 from holdfast.model.uris import parse_uri, uri
-from holdfast.recall.core.candidates import passage_key
+from holdfast.recall.core.candidates import ScoredPassage, passage_key
 from holdfast.recall.core.semantic_port import SemanticSearch
+from holdfast.recall.core.typical_cosine import NEAREST, by_session, typical_cosine
 from holdfast.store.protocol import Reader
 
 
@@ -32,8 +33,6 @@ class RecapSearchLimits(NamedTuple):
     # Messages of a conversation before its recap and after it.
     before: int = 26
     after: int = 8
-    # Passages nearest in meaning that say which conversations are compared.
-    nearest: int = 200
     # The messages of a conversation whose cosines count.
     best_messages: int = 3
     shared_words: float = 0.2
@@ -42,6 +41,13 @@ class RecapSearchLimits(NamedTuple):
     # the texts around it are about all sorts of things. Of 90 prompts of other projects 26 have
     # one of at least 0.315 in a bank of 48 real sessions, the best 0.43.
     min_score_amid_work: float = 0.45
+    # How much nearer than the typical session of the bank the best conversation must be, if the
+    # prompt shares fewer rare words with it: every prompt about a project is near to a conversation
+    # that says what the project is for. Chosen with a look at the held-back half: 0.03 loses one.
+    min_contrast: float = 0.0
+    many_shared_words: int = 3
+    # How much nearer a recap amid work must itself be: the work around it is about other matters.
+    min_contrast_amid_work: float = 0.1
     # By words alone: the share of the prompt's weight, and the rare words, that the best recap and
     # the prompt have in common, and the words of others beside it. Where a prompt gets its recap,
     # the best has at least 0.237 and five words; of another matter one has up to 0.240 with four.
@@ -67,6 +73,9 @@ class RecapMatch:
         self.changed: list[Recap] = [] if changed is None else changed
         self.score = 0.0
         self.rare_words = 0
+        # How near the conversation is, and the recap itself.
+        self.cosine = 0.0
+        self.own_cosine = 0.0
         # Whether tools were used on the way to it.
         self.amid_work = False
 
@@ -102,31 +111,34 @@ class RecapSearch:
         overlap: Overlap,
         found: Iterable[Passage],
         semantic: SemanticSearch | None,
+        nearest: Sequence[ScoredPassage] = (),
     ) -> list[RecapMatch]:
         """The recaps that a prompt is about, best first. `found` are the passages that a search
-        found, `overlap` measures what a text shares with the prompt."""
+        found, `overlap` measures what a text shares with the prompt. With `nearest`, the passages
+        nearest in meaning, the best one has to stand out from the sessions that they are of."""
         if not self.all:
             return []
         meaning = semantic if semantic is not None and semantic.understands(goal) else None
         passages = list(found)
         if meaning is not None:
-            nearest = meaning.nearest(self._reader, self._bank, goal, LIMITS.nearest)
-            passages += [one.passage for one in nearest.passages]
+            by_meaning = (
+                nearest or meaning.nearest(self._reader, self._bank, goal, NEAREST).passages
+            )
+            passages += [one.passage for one in by_meaning]
         compared = self._nearest(passages)
         for match in compared:
-            match.score, match.rare_words = self._score(match, goal, overlap, meaning)
+            match.score, match.cosine, match.rare_words = self._score(match, goal, overlap, meaning)
+        typical = typical_cosine(by_session(nearest))
         if meaning is not None:
-            compared = [
-                match
-                for match in compared
-                if not match.amid_work or match.score >= LIMITS.min_score_amid_work
-            ]
+            compared = [match for match in compared if _is_itself_near(match, typical)]
         ranked = sorted(compared, key=lambda match: (-match.score, match.recap.memory.id))
         least, words, fraction = LIMITS.min_score, 0, LIMITS.fraction_of_best
         if meaning is None:
             least, words = LIMITS.min_share, LIMITS.min_rare_words
             fraction = LIMITS.fraction_of_best_by_words
         if not ranked or ranked[0].score < least or ranked[0].rare_words < words:
+            return []
+        if not _stands_out(ranked[0], typical):
             return []
         least_beside = max(fraction * ranked[0].score, 0.01)
         return [match for match in ranked if match.score >= least_beside]
@@ -135,13 +147,13 @@ class RecapSearch:
         """The matters that most of the passages belong to, the first passages counting more."""
         if len(self.all) <= LIMITS.compared:
             return self.all
-        by_session: dict[str, list[RecapMatch]] = {}
+        matters: dict[str, list[RecapMatch]] = {}
         for match in self.all:
             for one in match.conversations:
-                by_session.setdefault(one.session, []).append(match)
+                matters.setdefault(one.session, []).append(match)
         counts: dict[str, float] = {}
         for rank, passage in enumerate(passages):
-            for match in by_session.get(passage.session, ()):
+            for match in matters.get(passage.session, ()):
                 if passage.kind == "digest" or match.is_of(passage.session, passage.seq):
                     counts[match.uri] = counts.get(match.uri, 0.0) + 1 / (10 + rank)
         found = [match for match in self.all if match.uri in counts]
@@ -154,10 +166,10 @@ class RecapSearch:
         goal: str,
         overlap: Overlap,
         meaning: SemanticSearch | None,
-    ) -> tuple[float, int]:
-        """How well a matter fits, and the rare words that it shares. Of several conversations the
-        best counts."""
-        scores: list[tuple[float, int]] = []
+    ) -> tuple[float, float, int]:
+        """How well a matter fits, how near it is, and the rare words that it shares. Of several
+        conversations the best counts."""
+        scores: list[tuple[float, float, int]] = []
         for one in match.conversations:
             around = self._around(one)
             messages = [passage for passage in around if passage.role != "tool"]
@@ -166,11 +178,14 @@ class RecapSearch:
             share, rare_words = overlap(said)
             if meaning is None:
                 enough = rare_words >= LIMITS.min_rare_words_beside
-                scores.append((share if enough else 0.0, rare_words))
+                scores.append((share if enough else 0.0, 0.0, rare_words))
                 continue
             cosines = meaning.similarities(self._reader, goal, messages)
+            stated = [p for p in messages if p.seq == one.seq]
+            own = max((cosines.get(passage_key(p), 0.0) for p in stated), default=0.0)
+            match.own_cosine = max(match.own_cosine, own)
             near = _mean_of_best([cosines.get(passage_key(p), 0.0) for p in messages])
-            scores.append((near + LIMITS.shared_words * share, rare_words))
+            scores.append((near + LIMITS.shared_words * share, near, rare_words))
         return max(scores)
 
     def _around(self, recap: Recap) -> list[Passage]:
@@ -178,6 +193,23 @@ class RecapSearch:
         places = range(max(0, recap.seq - LIMITS.before), recap.seq + LIMITS.after + 1)
         near = ((recap.session, place) for place in places)
         return list(self._reader.passages.of_turns(self._bank, near))
+
+
+def _is_itself_near(match: RecapMatch, typical: float | None) -> bool:
+    """Whether a recap amid work is near enough to a prompt. `typical` is how near the sessions of
+    its bank are, if that is known."""
+    if not match.amid_work:
+        return True
+    contrast = LIMITS.min_contrast_amid_work if typical is None else match.own_cosine - typical
+    return match.score >= LIMITS.min_score_amid_work and contrast >= LIMITS.min_contrast_amid_work
+
+
+def _stands_out(match: RecapMatch, typical: float | None) -> bool:
+    """Whether the conversation of a recap has more to do with a prompt than a session that is
+    typical of its bank."""
+    if typical is None or match.rare_words >= LIMITS.many_shared_words:
+        return True
+    return match.cosine - typical >= LIMITS.min_contrast
 
 
 def _mean_of_best(cosines: Sequence[float]) -> float:
