@@ -78,7 +78,7 @@ class GoalBriefLimits(NamedTuple):
     min_similarity_by_one_word: float = 0.365
     # How much nearer than the typical session of the bank it must be, unless it shares so much of
     # the prompt. In a bank of 19 sessions
-    # related ones have at least 0.084; of five prompts about nothing known in it, four have less.
+    # related ones have at least 0.084; of four prompts about nothing known in it, three have less.
     min_contrast: float = 0.08
     share_without_contrast: float = 0.35
     # Items below this fraction of the best one are left out.
