@@ -81,7 +81,7 @@ class BriefLimits(NamedTuple):
     """How much a session brief contains. The settings give the size of all (`brief.tokens`) and the
     number of exchanges; these divide it. More of one kind leaves less room for the others."""
 
-    decisions: int = 6
+    decisions: int = 12
     open_tasks: int = 3
     notes: int = 3
     opinions: int = 3

@@ -105,6 +105,48 @@ def test_a_question_an_exception_for_once_a_repetition_and_another_subject_amend
     assert not [fact for fact in facts if fact.superseded_by]
 
 
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        (
+            "The staging database listens on port 5433.",
+            "Correction: the staging database listens on port 6432, not 5433.",
+        ),
+        (
+            "The billing client gives up after four attempts.",
+            "That was wrong: the billing client gives up after six attempts, not four.",
+        ),
+        (
+            "From now on, always run `make gate` before you push.",
+            "Do not run `make gate` before a push any more. Always run `make preflight` instead.",
+        ),
+        (
+            "The worker reads its jobs from RabbitMQ.",
+            "Sorry, my mistake: the worker reads its jobs from NATS, not RabbitMQ.",
+        ),
+    ],
+)
+def test_words_that_are_repeated_to_give_them_up_end_what_they_said(
+    tmp_path: Path, earlier: str, later: str
+) -> None:
+    facts = facts_of(tmp_path, pair_of(earlier, later, "Understood."))
+    assert [fact.content for fact in facts if fact.status is Status.SUPERSEDED] == [earlier]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("Do not run `make gate` before a push.", "Do not run `make gate` before a push, please."),
+        ("The worker reads its jobs from RabbitMQ.", "The worker reads its jobs in batches."),
+    ],
+)
+def test_what_is_ruled_out_again_or_said_beside_it_ends_nothing(
+    tmp_path: Path, earlier: str, later: str
+) -> None:
+    facts = facts_of(tmp_path, pair_of(earlier, later, "Understood."))
+    assert not [fact for fact in facts if fact.superseded_by]
+
+
 def test_a_change_that_only_an_agent_proposes_amends_nothing(tmp_path: Path) -> None:
     pair = pair_of(
         "invoices are archived after 90 days",

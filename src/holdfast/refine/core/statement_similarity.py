@@ -146,6 +146,30 @@ class StatementThresholds(NamedTuple):
 _THRESHOLDS = StatementThresholds()
 
 
+# Numbers in words. Not "neuf" and "un", which are other words, too.
+NUMBER_WORDS: dict[str, str] = {
+    word: number
+    for names in (
+        "1 one",
+        "2 two zwei deux dos",
+        "3 three drei trois tres",
+        "4 four vier quatre cuatro",
+        "5 five fünf cinq cinco",
+        "6 six sechs seis",
+        "7 seven sieben sept siete",
+        "8 eight acht huit ocho",
+        "9 nine neun nueve",
+        "10 ten zehn dix diez",
+        "12 twelve zwölf douze doce",
+        "20 twenty zwanzig vingt veinte",
+        "30 thirty dreißig trente treinta",
+        "60 sixty sechzig soixante sesenta",
+    )
+    for number, *words_of_it in (names.split(),)
+    for word in words_of_it
+}
+
+
 @lru_cache(maxsize=5000)
 def is_value(token: str) -> bool:
     """Whether a token is a number, a day, a version or a format: what a rule may change."""

@@ -17,7 +17,12 @@ from itertools import pairwise
 
 from holdfast.language import STOPWORDS, plain, stem, words
 from holdfast.lazy_named_tuple import NamedTuple
-from holdfast.refine.core.statement_similarity import GENERIC_STEMS, is_value, statement_features
+from holdfast.refine.core.statement_similarity import (
+    GENERIC_STEMS,
+    NUMBER_WORDS,
+    is_value,
+    statement_features,
+)
 from holdfast.refine.facts.plain_statements import refers_back
 from holdfast.regex import regex
 
@@ -102,28 +107,6 @@ _NO_QUALIFIER = frozenset(
 _THINGS = frozenset(map(stem, "service module app application team level version".split()))
 # These and others that say nothing by themselves, but with the word before ("login codes").
 _GENERAL = _THINGS | frozenset(map(stem, "project repo repository code file branch".split()))
-# Not "neuf" and "un", which are other words, too.
-_NUMBERS: dict[str, str] = {
-    word: number
-    for names in (
-        "1 one",
-        "2 two zwei deux dos",
-        "3 three drei trois tres",
-        "4 four vier quatre cuatro",
-        "5 five fünf cinq cinco",
-        "6 six sechs seis",
-        "7 seven sieben sept siete",
-        "8 eight acht huit ocho",
-        "9 nine neun nueve",
-        "10 ten zehn dix diez",
-        "12 twelve zwölf douze doce",
-        "20 twenty zwanzig vingt veinte",
-        "30 thirty dreißig trente treinta",
-        "60 sixty sechzig soixante sesenta",
-    )
-    for number, *words_of_it in (names.split(),)
-    for word in words_of_it
-}
 # A German adjective of a number: "sechsstellig" is "sechs Stellen".
 _COUNTED = regex(
     r"\b(zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|zwölf)([a-zäöü]{3,})ig(?:e[mnrs]?)?\b",
@@ -213,7 +196,7 @@ def statement_words(text: str) -> StatementWords:
 def _split_words(text: str) -> list[str]:
     """The words of a text, compounds in parts and numbers in digits."""
     split = words(_COUNTED.sub(r"\1 \2", text).translate(_SPLIT))
-    return [_NUMBERS.get(word, word) for word in split]
+    return [NUMBER_WORDS.get(word, word) for word in split]
 
 
 def _is_format(word: str) -> bool:
@@ -463,8 +446,7 @@ def says_enough_in_part(text: str, earlier: str, weights: WordWeights) -> bool:
 def names_the_change(later: str, earlier: str) -> bool:
     """Whether a statement names what it changes of another: it gives up words of it, accepts what
     it rejects or the other way round, or sets another value."""
-    older = statement_words(earlier).set
-    if _given_up(later) & older:
+    if gives_up(later, earlier):
         return True
     return bool(_flipped(later, earlier)) or _sets_other_value(later, earlier)
 
@@ -479,8 +461,10 @@ def _flipped(later: str, earlier: str) -> frozenset[str]:
 
 
 def gives_up(later: str, earlier: str) -> bool:
-    """Whether a statement names as old what another says."""
-    return bool(_given_up(later) & statement_words(earlier).set)
+    """Whether a statement names as old what another says. What that one rules out itself is said
+    again, not given up."""
+    accepted = statement_words(earlier).set - statement_features(earlier).rejected
+    return bool(_given_up(later) & accepted)
 
 
 @lru_cache(maxsize=500)

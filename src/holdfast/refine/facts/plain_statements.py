@@ -13,6 +13,7 @@ import re
 from holdfast.language import collapse_spaces, is_chatter, plain, sentences
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.refine.core.named_supersession import names_superseded, supersession_sentences
+from holdfast.refine.core.statement_similarity import NUMBER_WORDS
 from holdfast.refine.core.status_reports import reports_status
 from holdfast.refine.facts.typed_text import typed_text
 from holdfast.regex import regex
@@ -99,12 +100,26 @@ _NORM = regex(
     r"guardamos|usamos)\b|:\s",
     re.IGNORECASE,
 )
-# A value that is set, whatever the verb and the language: "with bcrypt, cost 12". A number that
-# only names a part of the work is none.
-_SETS_VALUE = regex(r"(?<![\w.#-])\d+(?:[.,]\d+)*(?:e-?\d+)?(?![\w-])")
+# A value that is set, whatever the verb and the language: "with bcrypt, cost 12", "after four
+# attempts". A number that only names a part of the work is none.
+_SETS_VALUE = regex(
+    r"(?<![\w.#-])\d+(?:[.,]\d+)*(?:e-?\d+)?(?![\w-])|"
+    rf"\b(?:{'|'.join(word for word, number in NUMBER_WORDS.items() if number != '1')}) (?!of\b)\w",
+    re.IGNORECASE,
+)
 _NUMBERED = regex(
     r"(?:\b(?:phase|step|option|issue|pr|task|part|section|line|page|point|item|case|chapter|ticket|"
     r"milestone|round|session|agent)s?\s+|#)\d[\d.]*",
+    re.IGNORECASE,
+)
+# Somebody takes back what they said, and then says what is right.
+_TAKES_BACK = regex(
+    r"^(?:(?:sorry|wait|oops|hm+|no|nein|pardon|perdón)[,.!: ]+)*(?:"
+    r"(?:that|this|it|what i (?:said|wrote|told you)|i) (?:is|was) (?:wrong|incorrect|mistaken|"
+    r"a mistake|not (?:right|correct|true))|my (?:mistake|bad)|i (?:misspoke|got (?:that|it) "
+    r"wrong)|das (?:war|ist|stimmt) (?:falsch|nicht|ein Fehler)|c['’](?:était|est) (?:faux|une "
+    r"erreur)|es[to]o? (?:estaba|está|era) (?:mal|equivocado|un error)|era sbagliato)"
+    r"(?: before| earlier| vorhin)?\s*[:;,.—–-]+\s*",
     re.IGNORECASE,
 )
 # An order about the work at hand ("fold it into the plan"), or what a tool says of it.
@@ -193,7 +208,7 @@ def find_plain_statements(message: str) -> list[str]:
         stated.pop()
     whole = collapse_spaces(" ".join(stated))
     found = [whole] if len(whole) <= _LIMITS.max_whole_chars else stated
-    kept = [text for text in found if _is_statement(plain(text))]
+    kept = [text for text in found if _is_statement(_TAKES_BACK.sub("", plain(text)))]
     return kept[: _LIMITS.max_statements]
 
 
@@ -206,10 +221,21 @@ def _is_statement(text: str) -> bool:
 
 def may_be_amended(text: str) -> bool:
     """Whether a statement says how something is to be, so that a later one may change it."""
-    first = next(iter(sentences(plain(text))), "")
-    is_work = _TASK.match(first) or _TALK.search(first) or _PERSONAL.search(first)
+    first = _first_sentence(text)
     sets_value = _SETS_VALUE.search(_NUMBERED.sub("", first)) and not _ABOUT_WORK.match(first)
-    return bool(_NORM.search(first) or sets_value) and not is_work and not is_chatter(first)
+    return bool(_NORM.search(first) or sets_value) and may_be_corrected(text)
+
+
+def may_be_corrected(text: str) -> bool:
+    """Whether a statement says how something is, so that a later one may give that up in so many
+    words; not what is to be done, what fails or what somebody does or wants."""
+    first = _first_sentence(text)
+    is_work = _TASK.match(first) or _TALK.search(first) or _PERSONAL.search(first)
+    return not (is_work or is_chatter(first))
+
+
+def _first_sentence(text: str) -> str:
+    return next(iter(sentences(_TAKES_BACK.sub("", plain(text)))), "")
 
 
 def only_goes_on(text: str) -> bool:

@@ -43,6 +43,7 @@ from holdfast.refine.facts.amendments import (
 from holdfast.refine.facts.plain_statements import (
     changes_in_part,
     may_be_amended,
+    may_be_corrected,
     only_goes_on,
     part_sentences,
     refers_back,
@@ -104,13 +105,17 @@ class StatementPool:
         self._context_of = context_of
         self._reports = reports
         self._by_word: dict[str, list[Claim]] = {}
+        # Those that say how something is, not how it is to be: they change only if it is said.
+        self._only_corrected: set[str] = set()
 
     def add(self, claim: Claim) -> None:
         """Add a person's statement that later ones may amend."""
-        is_plain = claim.kind is ClaimKind.STATEMENT
-        if claim.by_person and (not is_plain or may_be_amended(claim.text)):
+        is_norm = claim.kind is not ClaimKind.STATEMENT or may_be_amended(claim.text)
+        if claim.by_person and (is_norm or may_be_corrected(claim.text)):
             for word in statement_words(claim.text).set:
                 self._by_word.setdefault(word, []).append(claim)
+            if not is_norm:
+                self._only_corrected.add(claim.id)
 
     def find_amended(self, claim: Claim, is_open: Callable[[Claim], bool]) -> Amendment | None:
         """What a statement amends; `is_open` tells which statements may be amended still."""
@@ -138,6 +143,7 @@ class StatementPool:
             for earlier in self._near(later)
             if earlier.session != claim.session and earlier.time < claim.time
             if strength(earlier.text) and is_open(earlier)
+            if earlier.id not in self._only_corrected or self._corrects(claim, earlier.text)
         ]
         if not scored:
             return None
@@ -204,6 +210,11 @@ class StatementPool:
             for sentence in part_sentences(claim.text)
         )
 
+    def _corrects(self, claim: Claim, earlier: str) -> bool:
+        """Whether a person says in so many words that something is not as an earlier one says."""
+        is_sure = says_surely_what(own_strength(claim.text, earlier, self._weights))
+        return claim.by_person and is_sure and gives_up(claim.text, earlier)
+
     def _is_reported(self, claim: Claim, earlier: str, context: ExchangeContext) -> bool:
         """Whether an agent reports a change of an earlier statement that a person asked for."""
         asked = f"{context.asked} {context.before}"
@@ -216,7 +227,7 @@ class StatementPool:
     def _repeats(self, claim: Claim, earlier: str) -> bool:
         """Whether a statement only says an earlier one again."""
         repeats = statement_words(earlier).set <= statement_words(claim.text).set
-        return repeats and not says_surely(claim.text)
+        return repeats and not (says_surely(claim.text) or gives_up(claim.text, earlier))
 
     def _shown(self, claim: Claim, earlier: Claim, context: ExchangeContext) -> Claim:
         """The statement; of a few words that do not tell what they are about, the summary."""
