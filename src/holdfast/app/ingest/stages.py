@@ -99,7 +99,7 @@ CONCEPTS = Stage("concepts", 5, _concepts, reads_vectors=True)
 # work, so its version is repeated here; a test compares the two.
 STAGES = (
     Stage("retain", 31, _retain, by_vectors=1000),
-    Stage("facts", 15, _facts),
+    Stage("facts", 16, _facts),
     Stage("patterns", 4, _patterns),
     Stage("reflect", 4, _reflect),
     CONCEPTS,

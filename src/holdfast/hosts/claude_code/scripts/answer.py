@@ -181,7 +181,7 @@ def inject(home: HookHome, kind: str, session: str, cwd: str, brief: dict[str, A
     text, id = brief.get("text"), brief.get("id")
     if not isinstance(text, str) or not isinstance(id, str):
         return
-    if kind not in ("start", "subagent"):
+    if kind not in ("start", "subagent", "goal"):  # what a prompt is about is told whole
         text = untold(home, session, text)
     text = home.fit(text)
     if not text or len(text) > MAX_BRIEF_CHARS:
