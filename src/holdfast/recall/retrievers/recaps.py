@@ -18,6 +18,7 @@ from holdfast.model.query import Passage
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.core.candidates import ScoredPassage, passage_key
 from holdfast.recall.core.semantic_port import SemanticSearch
+from holdfast.recall.core.typical_cosine import NEAREST, by_session, typical_cosine
 from holdfast.store.protocol import Reader
 
 
@@ -117,8 +118,6 @@ class RecapSearch:
         nearest in meaning, the best one has to stand out from the sessions that they are of."""
         if not self.all:
             return []
-        from holdfast.recall.core.typical_cosine import NEAREST, by_session, typical_cosine
-
         meaning = semantic if semantic is not None and semantic.understands(goal) else None
         passages = list(found)
         if meaning is not None:
