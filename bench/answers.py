@@ -64,7 +64,8 @@ class Lab:
         self.settings = Settings(home=folder, claude_dir=folder, bank="bench")
         self.places = HomePaths(folder)
         self.inbox = make_inbox(self.places)
-        shutil.copy(_SCRIPTS / "answer.py", self.places.hooks)
+        for script in _SCRIPTS.glob("*.py"):
+            shutil.copy(script, self.places.hooks)
         self.places.interpreter.write_text(f"{sys.executable}\n-I\n")
         self.places.worker_pid.write_text(f"{os.getpid()}\n{process_start(os.getpid())}\n")
         with Holdfast(self.settings) as memory:
@@ -92,6 +93,8 @@ class Lab:
         return done.stdout.decode()
 
     def start(self) -> None:
+        for event in self.inbox.iterdir():  # as after a worker has read them
+            event.unlink()
         assert "harbour" in self.answer("start", source="startup")
 
     def outdate(self) -> None:
