@@ -36,6 +36,12 @@ from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.query import Layer, Passage, RecordFilter
 from holdfast.model.uris import uri
 from holdfast.recall.core.candidates import passage_key
+from holdfast.recall.core.semantic_port import (
+    NEAREST,
+    SemanticSearch,
+    by_session,
+    typical_cosine,
+)
 from holdfast.recall.query.expansion import Expansion, expand
 from holdfast.recall.query.terms import Terms, read_terms
 from holdfast.recall.retrievers.recaps import RecapMatch, RecapSearch, stating_uris
@@ -48,7 +54,6 @@ if TYPE_CHECKING:
     from holdfast.brief.related_sessions import RelatedSession
     from holdfast.model.knowledge import Rule
     from holdfast.recall.core.candidates import ScoredPassage
-    from holdfast.recall.core.semantic_port import SemanticSearch
 
 # Files that every project has: to name one does not name a subject.
 _COMMON_FILES = ("readme.md", "agents.md", "claude.md", "skill.md", "package.json", ".gitignore")
@@ -181,16 +186,10 @@ def nearest_passages(
     """The passages nearest in meaning to a goal; none without a model that knows its language."""
     if semantic is None or not semantic.understands(goal):
         return ()
-    from holdfast.recall.core.typical_cosine import NEAREST
-
     return semantic.nearest(reader, bank, goal, NEAREST).passages
 
 
 def _typical_of(nearest: Sequence[ScoredPassage]) -> float | None:
-    if not nearest:
-        return None
-    from holdfast.recall.core.typical_cosine import by_session, typical_cosine
-
     return typical_cosine(by_session(nearest))
 
 

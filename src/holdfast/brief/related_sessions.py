@@ -26,7 +26,7 @@ from holdfast.model.trust import ENDED_STATUSES, Trust
 from holdfast.model.uris import uri
 from holdfast.recall.core.candidates import ScoredPassage
 from holdfast.recall.core.ended_words import EndedWords, read_ended_words
-from holdfast.recall.core.typical_cosine import (
+from holdfast.recall.core.semantic_port import (
     BEST_PASSAGES,
     by_session,
     session_cosine,

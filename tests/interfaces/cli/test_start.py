@@ -52,7 +52,7 @@ def modules_of(home: Path, *arguments: str) -> tuple[str, int, set[str]]:
 @pytest.mark.parametrize(
     ("arguments", "most"),
     [
-        (("recall", "retry wrapper load timeout"), 137),
+        (("recall", "retry wrapper load timeout"), 136),
         (("ask", "what became of the retry wrapper"), 186),
     ],
 )

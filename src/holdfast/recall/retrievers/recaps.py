@@ -17,8 +17,12 @@ from holdfast.model.knowledge import Recap
 from holdfast.model.query import Passage
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.core.candidates import ScoredPassage, passage_key
-from holdfast.recall.core.semantic_port import SemanticSearch
-from holdfast.recall.core.typical_cosine import NEAREST, by_session, typical_cosine
+from holdfast.recall.core.semantic_port import (
+    NEAREST,
+    SemanticSearch,
+    by_session,
+    typical_cosine,
+)
 from holdfast.store.protocol import Reader
 
 

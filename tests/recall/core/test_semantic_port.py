@@ -5,7 +5,7 @@ import pytest
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status, Trust
 from holdfast.recall.core.candidates import ScoredPassage
-from holdfast.recall.core.typical_cosine import by_session, session_cosine, typical_cosine
+from holdfast.recall.core.semantic_port import by_session, session_cosine, typical_cosine
 
 
 def scored(session: str, score: float, kind: str = "turn") -> ScoredPassage:
