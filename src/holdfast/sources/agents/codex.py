@@ -66,6 +66,12 @@ _EXIT_CODE_WITHIN = 200
 _FAILED_STARTS = ("apply_patch verification failed", "exec_command failed", "execution error",
                   "failed to", "unsupported call", "Error:", "err:", "tool call error",
                   "patch rejected", "aborted by user")  # fmt: skip
+# How the source of a session is called that an agent or Codex itself started, not a person.
+_STARTED_BY_AGENT = ("subagent", "sub_agent", "internal")
+# Where such a session names the one that it serves, and what stands for it where none is named: no
+# session has this id.
+_PARENTS = ("parent_thread_id", "session_id", "forked_from_id")
+_UNKNOWN_PARENT = "unknown"
 
 
 def _read_session(path: Path, head: bytes) -> DraftSession:
@@ -73,10 +79,10 @@ def _read_session(path: Path, head: bytes) -> DraftSession:
     meta = mapping(tool_mapping.first_object(head).get("payload"))
     named = _SESSION_ID.search(path.stem)
     id = string(meta, "id") or (named.group() if named else path.stem)
-    parent, role = _parent_and_role(meta.get("source"))
+    parent, role = _parent_and_role(id, meta)
     return DraftSession(
         id,
-        string(meta, "session_id") or parent or id,
+        string(meta, "session_id") or (id if parent in ("", _UNKNOWN_PARENT) else parent),
         parent=parent,
         subagent=role,
         cwd=string(meta, "cwd"),
@@ -85,13 +91,19 @@ def _read_session(path: Path, head: bytes) -> DraftSession:
     )
 
 
-def _parent_and_role(source: object) -> tuple[str, str]:
-    """The session that started this one, and the role of this one in it."""
-    subagent = mapping(source).get("subagent", mapping(source).get("sub_agent"))
-    spawn = mapping(mapping(subagent).get("thread_spawn"))
-    parent = string(spawn, "parent_thread_id")
-    role = string(spawn, "agent_role") or string(spawn, "agent_nickname")
-    return parent, (role or "subagent") if parent else ""
+def _parent_and_role(id: str, meta: Record) -> tuple[str, str]:
+    """The session that started this one, and the role of this one in it. Reviews, approvals and
+    summaries that Codex has made by itself often do not name the session that they serve."""
+    source = mapping(meta.get("source"))
+    found = next((source[name] for name in _STARTED_BY_AGENT if source.get(name)), None)
+    if found is None:
+        return "", ""
+    kinds = mapping(found)
+    spawn = mapping(kinds.get("thread_spawn"))
+    named = string(spawn, "agent_role") or string(spawn, "agent_nickname")
+    role = named or string(kinds, "other") or (found if isinstance(found, str) else "subagent")
+    parents = (string(spawn, "parent_thread_id"), *(string(meta, name) for name in _PARENTS))
+    return next((one for one in parents if one and one != id), _UNKNOWN_PARENT), role
 
 
 def _skip_line(line: bytes) -> SkipReason | None:

@@ -30,6 +30,7 @@ from holdfast.recall.lookup.commits import commits_of
 from holdfast.recall.lookup.endings import RecordEndings
 from holdfast.recall.lookup.origins import names_of_listed, session_names
 from holdfast.regex import regex
+from holdfast.store.protocol import Reader
 from holdfast.store.records.sessions import SessionFilter
 
 router = CheckedRouter(prefix="/sessions")
@@ -225,9 +226,15 @@ def _load(memory: Holdfast, name: str, first: int, at: int, find: str = "") -> S
         "redacted": reader.sources.redaction_counts(session.source),
         "subagents": nested,
         "parent": session.parent,
-        "parent_name": session_names(reader, bank, [session.parent]).get(session.parent, ""),
+        "parent_name": _parent_name(reader, session),
         "commits": commits_of(reader, session),
     }
+
+
+def _parent_name(reader: Reader, session: Session) -> str:
+    """What the session is called that started a subagent; empty if it is not in the memory."""
+    names = session_names(reader, session.bank, [session.parent])
+    return names[session.parent] or "its session" if session.parent in names else ""
 
 
 def _exchanges_near(exchanges: list[Exchange], window: tuple[int, int] | None) -> list[Exchange]:
