@@ -480,7 +480,7 @@ def _retrievers(
     if plan.networks or plan.kinds or plan.agent or plan.knowledge or literal:
         pool_size = _FILTERED_POOL
     chosen = [*retrievers.direct_and_summaries(bank, query.terms, layers, pool_size, until)]
-    more = expand(query.terms.words, Expansion(plan.expansion))
+    more = expand(query.spoken, Expansion(plan.expansion))
     if more:
         chosen.append(retrievers.expanded(bank, query.terms, more, layers, pool_size, until))
     if query.time_range is not None:

@@ -17,6 +17,7 @@ from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.query import Answer, Hit, Layer, RecallResult
 from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.recall.query.query import find_time_range
+from holdfast.recall.query.statement_kinds import KNOWLEDGE_OF, wanted_kind
 from holdfast.recall.ranking.external_hits import RETRIEVER_PREFIX
 from holdfast.regex import regex
 from holdfast.research.answering import plugin_evidence
@@ -230,7 +231,7 @@ class _InvestigationSearches:
     def __call__(self, query: str) -> RecallResult:
         if self.with_plugins is not None and self._plan.asks_plugins:
             return plugin_evidence.without_plugin_hits(self.with_plugins)
-        found = self._recall(query, self._bank, self._plan)
+        found = self._with_kinds(query, self._recall(query, self._bank, self._plan))
         if self._plan.remotes:
             self.missing_replies = plugin_evidence.missing_replies(
                 found.strategies, RETRIEVER_PREFIX
@@ -243,6 +244,22 @@ class _InvestigationSearches:
         if ours or not self._plan.layers:
             self._plan = self._plan._replace(providers=False, layers=ours)
         return plugin_evidence.without_plugin_hits(found)
+
+    def _with_kinds(self, query: str, found: RecallResult) -> RecallResult:
+        """A result with what is known of the kinds that a question asks for: among all that speaks
+        of its subject it may come too late to be weighed."""
+        wanted = wanted_kind(query)
+        kinds = KNOWLEDGE_OF.get(wanted, ()) if wanted is not None else ()
+        if not kinds or self._plan.knowledge or self._plan.budget is Budget.LOW:
+            return found
+        plan = self._plan._replace(knowledge=kinds, remotes=False, providers=False)
+        more = self._recall(query, self._bank, plan)
+        if more.abstained:
+            return found
+        known = {hit.uri for hit in more.hits}
+        hits = (*more.hits, *(hit for hit in found.hits if hit.uri not in known))
+        ranked = tuple(sorted(hits, key=lambda hit: -hit.score))
+        return replace(found, abstained=False, hits=ranked, misses=())
 
 
 def _with_notes(

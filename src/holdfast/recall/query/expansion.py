@@ -149,7 +149,7 @@ check, verify, validate
 choose, pick, select
 clean, tidy
 clone, copy
-colour, color
+colour, color > palette
 concurrency, parallelism
 concurrent, parallel
 convert, transform
@@ -199,6 +199,7 @@ payment, billing
 permission > access
 plan, roadmap
 plugin, extension, addon
+program, application > binary, executable
 popup, dialog, modal
 problem, issue, trouble
 quick, fast

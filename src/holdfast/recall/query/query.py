@@ -15,7 +15,7 @@ from holdfast.model.team import Commit
 from holdfast.recall.core.relevance import TermWeights, Wanted, weigh_terms
 from holdfast.recall.core.tuning import AbstentionThresholds
 from holdfast.recall.query.expansion import Expansion, alternatives, exact_names, identifiers
-from holdfast.recall.query.terms import Terms, proper_names, read_terms
+from holdfast.recall.query.terms import MAX_TERMS, Terms, proper_names, read_terms
 from holdfast.recall.query.time_phrases import TimeRange, asks_for_recent_work, read_time_range
 from holdfast.regex import regex
 from holdfast.store.protocol import Reader
@@ -32,6 +32,8 @@ from holdfast.word_forms import (
 _KINDS_WITH_TIME = ("turn", "digest", "commit")
 # The language of so few words without a small one among them cannot be told.
 _FEW_WORDS = 3
+# A longer query is no question, and which of its words follow each other says little.
+_MAX_SPOKEN = 400
 # How many commits that name a version are looked at to find the one that released it.
 _MAX_RELEASE_COMMITS = 100
 
@@ -62,7 +64,7 @@ class Query(NamedTuple):
         self, thresholds: AbstentionThresholds, expansion: Expansion = Expansion.NONE
     ) -> Wanted:
         """What an answer is measured by. An expansion lets it say the words by other terms."""
-        other = alternatives(self.terms.words, expansion)
+        other = alternatives(self.spoken, expansion)
         # A query of nothing but small words asks for its name alone: "Where do we use --with?".
         small = all(word in STOPWORDS for word in self.terms.words)
         named = {
@@ -72,6 +74,14 @@ class Query(NamedTuple):
             for name in self.identifiers
         }
         return Wanted(self.stem_weights, thresholds, self.name_stems, other, named)
+
+    @property
+    def spoken(self) -> Sequence[str]:
+        """The words that other terms may stand for: with the small ones between them, because of
+        "end to end" and "sign in"; of a long query only those that are looked for."""
+        said = words(self.text[:_MAX_SPOKEN])
+        is_short = len(self.text) <= _MAX_SPOKEN and len(said) <= MAX_TERMS
+        return said if is_short and not any(map(is_start, self.terms.words)) else self.terms.words
 
     @property
     def only_time(self) -> bool:

@@ -35,6 +35,35 @@ QUESTION_WORDS = frozenset(
 )
 # "What became of the cache?" asks about the cache.
 _WHAT_BECAME = regex(r"\bwhat(?:'s|’s| has| had)? (?:ever )?bec[ao]me of\b", re.IGNORECASE)
+_ASKS_WHAT_WENT_WRONG = regex(
+    r"\bwhat(?:['’]s| is| was| were| has| had)? (?:goes|going|gone|went|go)? ?wrong\b",
+    re.IGNORECASE,
+)
+# "What is not allowed in commits?", "What must nobody push?", "Which licences are forbidden?"
+_ASKS_WHAT_IS_FORBIDDEN = regex(
+    r"\b(?:what|which|who|where|when)\b[^.?!]{0,80}?\b(?:"
+    r"(?:not|never|no longer|nobody|\w+n['’]t)\b[^.?!]{0,20}\b(?:allowed|permitted|supposed)|"
+    r"forbidden|prohibited|banned|disallowed|off[- ]limits|"
+    r"(?:must|may|should|shall|can)(?: not\b| never\b|n['’]t\b|not\b))|"
+    r"\b(?:what|which|who|where|when) (?:must|may|should|shall) (?:\w+ ){1,4}?(?:not|never)\b",
+    re.IGNORECASE,
+)
+# Asks for a way to do something: "How do I start the server?"
+_ASKS_FOR_WAY = regex(
+    r"\bhow (?:(?:do|can|could|should|would|shall|must) (?:i|we|you|one|people|users?|somebody|"
+    r"someone|anyone)|to|does one)\b|\bwhat (?:is|are|was) the (?:commands?|steps?|way|procedure) "
+    r"(?:to|for|of)\b|\b(?:which|what) command\b",
+    re.IGNORECASE,
+)
+# A longer query is a pasted text: what it asks for is said at its start.
+_MAX_ASKING = 400
+# The words in which these ask. They are not what is asked about.
+_OF_WRONG = frozenset("goes going gone went go wrong".split())
+_OF_FORBIDDEN = frozenset(
+    "allowed permitted supposed forbidden prohibited banned disallowed limits must may shall never "
+    "nobody longer".split()
+)
+_OF_WAY = frozenset("people user users somebody someone anyone way steps".split())
 
 
 class Terms(NamedTuple):
@@ -94,6 +123,31 @@ def has_given_word(given: frozenset[str], text: str) -> bool:
     return any(is_piece(word) and word in lowered for word in given)
 
 
+def asks_what_went_wrong(question: str) -> bool:
+    """Whether a question asks what was wrong with something."""
+    return _ASKS_WHAT_WENT_WRONG.search(question[:_MAX_ASKING]) is not None
+
+
+def asks_what_is_forbidden(question: str) -> bool:
+    """Whether a question asks what must not be done."""
+    return _ASKS_WHAT_IS_FORBIDDEN.search(question[:_MAX_ASKING]) is not None
+
+
+def asks_for_way(question: str) -> bool:
+    """Whether a question asks how to do something."""
+    return _ASKS_FOR_WAY.search(question[:_MAX_ASKING]) is not None
+
+
+def asking_words(text: str) -> frozenset[str]:
+    """The words of a query that only tell what kind of answer it wants."""
+    frames = (
+        (asks_what_went_wrong, _OF_WRONG),
+        (asks_what_is_forbidden, _OF_FORBIDDEN),
+        (asks_for_way, _OF_WAY),
+    )
+    return frozenset[str]().union(*(said for asks, said in frames if asks(text)))
+
+
 def read_terms(query: str) -> Terms:
     """The terms of a query, at most `MAX_TERMS` words."""
     text = query[:_MAX_CHARACTERS].encode("utf-8", "ignore").decode("utf-8")
@@ -102,7 +156,7 @@ def read_terms(query: str) -> Terms:
     named = code_names(text)
     parts = [part.lower() for name in named for part in split_identifier(name) if len(part) > 1]
     language = language_of(text)
-    asking = language.function_words
+    asking = language.function_words | asking_words(text)
     said = (search_words(without_asking(text, language.codes)) or search_words(text)) + parts
     telling = [w for w in said if w not in STOPWORDS and w not in QUESTION_WORDS]
     telling = [

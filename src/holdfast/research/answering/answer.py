@@ -36,11 +36,14 @@ from holdfast.recall.core.relevance import weigh_terms
 from holdfast.recall.lookup.by_uri import find_by_uri
 from holdfast.recall.lookup.origins import Named, origins
 from holdfast.recall.lookup.page_url import page_url
+from holdfast.recall.query.central_nouns import unmentioned_thing
+from holdfast.recall.query.statement_kinds import forbids
 from holdfast.recall.query.terms import read_terms
 from holdfast.recall.ranking.hits import make_hit
 from holdfast.refine.core.passages import fact_passage, memory_passage
 from holdfast.research.answering.code_lines import with_code_lines
 from holdfast.research.answering.confidence import (
+    SUMMARY_KINDS,
     confidence_in,
     exchange_of,
     turn_of,
@@ -109,8 +112,10 @@ class QuoteWeights(NamedTuple):
     beside: float = 0.5
     # A person corrected it, so it stands above what was made of it.
     corrected: float = 1.1
-    # A sentence below this share of the best one's score is not quoted.
+    # A sentence below this share of the best one's score is not quoted. What is forbidden is often
+    # said several times, each time of something else.
     min_of_best: float = 0.5
+    min_of_best_forbidden: float = 0.35
     # After the first, neither is one of a record with less than this share of the relevance that
     # an answer needs. On LoCoMo (60 questions) it leaves out 26 of 136 quotes beside the evidence
     # and none of the 45 of the evidence, up to 0.9; with 1.0 it leaves out 4 of these.
@@ -181,6 +186,10 @@ def _answer(reader: Reader, request: AskRequest, found: RecallResult) -> Answer:
         with_code_lines(reader, item, weights)
         for item in _choose(reader, request, found.hits, asked, statuses)
     ]
+    if asked.asks_what_is_forbidden:
+        quotes = [item for item in quotes if _says_it_is_forbidden(item)]
+        if not quotes:
+            return _abstain(reader, request, replace(found, misses=found.hits), asked)
     if any(item.is_beside for item in quotes) and not any(item.covered for item in quotes):
         # The records were found by words that say nothing, such as a path.
         return _abstain(reader, request, replace(found, misses=found.hits), asked)
@@ -189,6 +198,10 @@ def _answer(reader: Reader, request: AskRequest, found: RecallResult) -> Answer:
         confidence = confidence_in(reader, request.bank, request.question, found.hits)
     if is_history(quotes):
         confidence = Confidence.LOW
+    if confidence is Confidence.LOW and not by_time:
+        thing = unmentioned_thing(reader, request.bank, request.question)
+        if thing:
+            return _abstain(reader, request, replace(found, hits=(), misses=()), asked, thing)
     notes = [_LINKED_BY_NAMES] if causes else []
     answer = compose(reader, request, quotes, confidence, notes, statuses)
     missing = _what_is_missing(reader, request, quotes, confidence, weights)
@@ -304,11 +317,17 @@ def _layers_searched(reader: Reader, request: AskRequest) -> tuple[Layer, ...]:
     return tuple(layer for layer in Layer if layer in held)
 
 
-def _abstain(reader: Reader, request: AskRequest, found: RecallResult, asked: Question) -> Answer:
+def _abstain(
+    reader: Reader, request: AskRequest, found: RecallResult, asked: Question, unknown: str = ""
+) -> Answer:
+    """An answer that nothing is known, with the nearest records, or with the thing in the question
+    that is `unknown` to memory."""
     close = perhaps_answer(found.misses, request.question)
     if close is not None and unknown_names(reader, request.bank, request.question):
         close = None
     caveats = nearest_notes(found.misses, close, asked, _cosines_of(request))
+    if unknown:
+        caveats = (f"Nothing in memory mentions “{unknown}”.", *caveats)
     return Answer(
         question=request.question,
         answer=not_known(caveats),
@@ -333,12 +352,10 @@ def _choose(
     texts = [hit for hit in hits if "\n→ " not in hit.text] or hits
     found = [_quote(reader, hit, asked, statuses) for hit in texts]
     found = [item for item in found if item.states] or found
-    ranked = sorted(with_changes_lifted(reader, found), key=lambda item: -item.score)
     chosen: list[Quote] = []
     quoted_from: set[str] = set()
-    for item in ranked:
-        too_weak = item.score < _WEIGHTS.min_of_best * ranked[0].score
-        if len(chosen) == MAX_CITATIONS or too_weak:
+    for item in _strong_enough(with_changes_lifted(reader, found), asked):
+        if len(chosen) == MAX_CITATIONS:
             break
         if chosen and _is_beside_the_point(item.hit):
             continue
@@ -367,6 +384,25 @@ def _choose(
         ordered = with_replies(reader, ordered, asked.asks_why, accepts, quote_of, statuses.as_of)
     # What people wrote into the memory file wins against anything else.
     return sorted(ordered, key=lambda item: not _is_from_memory_file(item.hit))
+
+
+def _strong_enough(found: Sequence[Quote], asked: Question) -> list[Quote]:
+    """The quotes that are not much weaker than the best, best first; where a question asks what is
+    forbidden, of those that say so."""
+    least = _WEIGHTS.min_of_best
+    if asked.asks_what_is_forbidden:
+        found = [item for item in found if _says_it_is_forbidden(item)]
+        least = _WEIGHTS.min_of_best_forbidden
+    best = max((item.score for item in found), default=0.0)
+    strong = [item for item in found if item.score >= least * best]
+    return sorted(strong, key=lambda item: -item.score)
+
+
+def _says_it_is_forbidden(item: Quote) -> bool:
+    """Whether a quote forbids something, and not only another part of its record is about what was
+    asked. A summary puts a rule beside whatever else was said."""
+    is_of_one_thing = item.hit.kind not in SUMMARY_KINDS and not item.is_beside
+    return is_of_one_thing and forbids(item.sentence)
 
 
 def _is_beside_the_point(hit: Hit) -> bool:

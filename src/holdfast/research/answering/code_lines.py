@@ -1,4 +1,4 @@
-"""Quotes the line of code that a sentence announces or stands above.
+"""Quotes the line of code that a sentence announces or stands above, and the commands of a block.
 
 "The limit is set here:" says where a value is, and the block of code below says which it is.
 Sentences leave code out, so a quote of one gets the line that holds what was asked for.
@@ -27,10 +27,15 @@ class CodeLineLimits(NamedTuple):
 
     max_line: int = 160
     max_lines: int = 30
+    # A way to do something takes a few commands; what has more is a script.
+    max_commands: int = 4
 
 
 _LIMITS = CodeLineLimits()
-_BLOCK = regex(r"^[ \t]*(```|~~~)[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL)
+_BLOCK = regex(r"^[ \t]*(```|~~~)([^\n]*)\n(.*?)^[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL)
+_SHELLS = frozenset(("", "bash", "sh", "shell", "zsh", "fish", "console", "powershell", "cmd"))
+# How a line begins that is typed into a shell: the name of a program, and something after it.
+_TYPED = regex(r"(?:\$ |❯ |> )?(?:sudo )?(?:[\w.~-]*/)*[a-z][\w.-]*(?: [-\w./:@~\"'<$*|&>=]|$)|/\w")
 # A value is given: by an assignment or a colon, as a number or as a string.
 _HOLDS_VALUE = regex(r"\w\W{0,3}(?:=|:)\s*\S|\b\d|[\"']\S|^\s*-{1,2}\w")
 _COMMENT = regex(r"\s*(?:#(?!\w)|//|--\s|/\*|\*\s|<!--|;)")
@@ -41,13 +46,27 @@ def with_code_lines(reader: Reader, item: Quote, weights: Mapping[str, float]) -
     with these weights of words asks for."""
     quoted = item.sentence
     for text in _sources(reader, item.hit):
-        for sentence, lines in _announced(text):
+        for sentence, _, lines in _announced(text):
             at = quoted.find(sentence)
             line = _telling_line(lines, weights, sentence.endswith(":")) if at >= 0 else ""
             if line and line not in quoted:
                 end = at + len(sentence)
                 quoted = f"{quoted[:end]} {_as_code(line)}{quoted[end:]}"
     return item._replace(sentence=quoted)
+
+
+def commands_in(text: str) -> Iterator[tuple[str, str]]:
+    """The commands that a text shows in blocks, those of a block together, with the sentence above
+    each block."""
+    for sentence, language, lines in _announced(text):
+        typed = [line.strip() for line in lines if not _COMMENT.match(line)]
+        short = 0 < len(typed) <= _LIMITS.max_commands
+        if language in _SHELLS and short and all(map(_is_typed, typed)):
+            yield sentence, " ".join(map(_as_code, typed))
+
+
+def _is_typed(line: str) -> bool:
+    return len(line) <= _LIMITS.max_line and _TYPED.match(line) is not None
 
 
 def _sources(reader: Reader, hit: Hit) -> list[str]:
@@ -68,15 +87,16 @@ def _sources(reader: Reader, hit: Hit) -> list[str]:
     return texts
 
 
-def _announced(text: str) -> Iterator[tuple[str, list[str]]]:
-    """The sentences directly above blocks of code, each with the lines of its block."""
+def _announced(text: str) -> Iterator[tuple[str, str, list[str]]]:
+    """The sentences directly above blocks of code, each with the language and the lines of its
+    block."""
     above = 0
     for block in _BLOCK.finditer(text) if "```" in text or "~~~" in text else ():
         said = sentences(text[above : block.start()])
         above = block.end()
-        lines = [line for line in block.group(2).splitlines() if line.strip()]
+        lines = [line for line in block.group(3).splitlines() if line.strip()]
         if said and 0 < len(lines) <= _LIMITS.max_lines:
-            yield collapse_spaces(said[-1]), lines
+            yield collapse_spaces(said[-1]), block.group(2).strip().lower(), lines
 
 
 def _telling_line(lines: Sequence[str], weights: Mapping[str, float], announced: bool) -> str:

@@ -20,6 +20,8 @@ from holdfast.model.query import Answer, Confidence, Hit, RecallResult
 from holdfast.model.research import ResearchEffort, ResearchEvent, ResearchStage
 from holdfast.recall.core.plan import Budget
 from holdfast.recall.core.relevance import coverage, weigh_terms
+from holdfast.recall.query.central_nouns import unmentioned_thing
+from holdfast.recall.query.statement_kinds import wanted_kind
 from holdfast.recall.query.terms import Terms, read_terms
 from holdfast.research.answering.answer import answer_from_recall, compose, what_changed_last
 from holdfast.research.answering.confidence import asks_beyond_quotes
@@ -139,6 +141,9 @@ def _is_finished(inputs: InvestigationInputs, answer: Answer, found: RecallResul
     nearly all of the question, or more searches by words cannot help."""
     if any(hit.why.get("recap") for hit in found.hits):
         return True
+    if wanted_kind(inputs.request.question) is not None:
+        # Records that share words may be linked, and are no more of that kind for it.
+        return True
     by_time_or_cause = any(_NOT_BY_WORDS & hit.why.keys() for hit in found.hits)
     not_by_words = found.only_time or by_time_or_cause
     sure = at_least(answer.confidence, inputs.effort.wanted)
@@ -195,8 +200,13 @@ class _FurtherRounds:
                 break
 
     def _can_be_known(self) -> bool:
-        """Whether the bank has the words that an answer would have to cover."""
+        """Whether the bank has the words that an answer would have to cover, and what it is about.
+        Two records that share a session have two words between them by chance."""
         words = self._terms.words
+        if len(words) < LIMITS.min_words:
+            return False
+        if unmentioned_thing(self._inputs.reader, self._request.bank, self._request.question):
+            return False
         counts = self._inputs.reader.passages.term_frequencies(self._request.bank, words, 1)
         known = (stem(word) for word, count in zip(words, counts, strict=True) if count)
         return covers_enough(self._weights, frozenset(known))

@@ -22,6 +22,10 @@ from holdfast.refine.core.memory_calls import without_retold
 from holdfast.regex import regex
 from holdfast.store.protocol import Reader
 
+# A question of so many words is asked about both.
+_TWO_WORDS = 2
+# Coverage and relevance are noted with three and four digits.
+_ROUNDED = 0.001
 # Of two records that share this much of the shorter one's words, one may repeat the other.
 _SAME_WORDS = 0.6
 # Letters and digits in one word: a code, a hash, a version.
@@ -52,7 +56,8 @@ def evidence_in(reader: Reader, bank: str | None, found: RecallResult) -> Recall
     typed = any(is_typed(hit) for hit, _ in kept)
     weights = weigh_terms(reader, bank, read_terms(found.query).words).by_stem if typed else {}
     hits = [_measured(hit, said, weights) for hit, said in _without_repeats(reader, kept)]
-    if any(hit.uri in by_time or _answers(hit) for hit in hits):
+    of_two = len(read_terms(found.query).words) == _TWO_WORDS
+    if any(hit.uri in by_time or _answers(hit, of_two) for hit in hits):
         return replace(found, hits=tuple(hits))
     return replace(found, abstained=True, hits=(), misses=found.misses or tuple(hits))
 
@@ -80,15 +85,23 @@ def _is_by_time(hit: Hit, only_time: bool) -> bool:
     return hit.kind == "digest" and "recent" in hit.why
 
 
-def _answers(hit: Hit) -> bool:
+def _answers(hit: Hit, of_two: bool) -> bool:
     """Whether a hit answers by itself. One without a measure was found by an exact name or by
     somebody else's server, which decided that, as did whoever found a recap; a session of a time
-    that was named is none."""
+    that was named is none. A question `of_two` words needs both where nothing but words was
+    compared: "drop" alone does not tell why the queue was dropped."""
     if hit.why.get("recap"):
         return True
+    if of_two and "coverage" in hit.why and not cosine_in(hit.why) and not _has_all_words(hit):
+        return False
     if "needed" in hit.why:
         return answers(hit.why)
     return "recent_sessions" not in hit.why
+
+
+def _has_all_words(hit: Hit) -> bool:
+    """Whether a hit has all words of a question, and is no summary, which tells of many things."""
+    return hit.kind not in ("digest", "concept") and hit.why["coverage"] >= 1.0
 
 
 def _measured(hit: Hit, said: Sequence[str], weights: Mapping[str, float]) -> Hit:
@@ -106,7 +119,8 @@ def _measured(hit: Hit, said: Sequence[str], weights: Mapping[str, float]) -> Hi
 def cosine_in(measures: Mapping[str, float]) -> float:
     """The cosine that the relevance of a hit was combined from; 0 where none is known."""
     covered, relevance = measures["coverage"], measures.get("relevance", 0.0)
-    return max(0.0, (3 * relevance - covered) / 2) if relevance != covered else 0.0
+    is_by_words = abs(relevance - covered) < _ROUNDED
+    return max(0.0, (3 * relevance - covered) / 2) if not is_by_words else 0.0
 
 
 def _without_repeats(

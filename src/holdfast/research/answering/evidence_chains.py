@@ -30,6 +30,9 @@ class ChainLimits(NamedTuple):
 
     # Share of the question's weight that a chain must cover. Lower answers more, and more wrongly.
     min_coverage: float = 0.8
+    # Words of a question that are looked for. Of "Why did we drop the queue?" one record has the
+    # one and any other the other.
+    min_words: int = 3
     # Share of the question's weight that each further record must add.
     min_added: float = 0.12
     # The same for a record that is linked by its session alone, which is a weaker link.

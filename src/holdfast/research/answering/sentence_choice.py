@@ -33,7 +33,10 @@ from holdfast.recall.core.statements import (
     stated_runs,
     without_outer_reports,
 )
+from holdfast.recall.query.statement_kinds import WantedKind, kind_factor, wanted_kind
+from holdfast.recall.query.terms import asking_words
 from holdfast.regex import regex
+from holdfast.research.answering.code_lines import commands_in
 from holdfast.research.answering.quoting import (
     DIGEST_LABEL,
     MAX_RECAP_CHARS,
@@ -51,7 +54,8 @@ class SentenceWeights(NamedTuple):
     chatter: float = 0.6
     report: float = 0.5
     by_person: float = 0.85
-    # What a person says is rather what is wanted than what was done.
+    # What a person says is rather what is wanted than what was done, and rather the symptom than
+    # what was wrong.
     by_person_of_done: float = 0.6
     decision: float = 1.1
     cause: float = 1.2
@@ -83,10 +87,6 @@ _ASKS_WHAT_WAS_DONE = regex(
     r"\bwhat (?:was|were|(?:has|have|had) been|did (?:we|you|i|they)|have (?:we|you|i)) "
     r"(?:done|do|changed?|built|build|implemented?|added?|made|make|fixed)\b|"
     r"\bwhat (?:came|became|has become) of\b|\bwhat (?:has )?happened (?:to|with|about)\b",
-    re.IGNORECASE,
-)
-_ASKS_WHAT_WENT_WRONG = regex(
-    r"\bwhat(?:['’]s| is| was| were| has| had)? (?:goes|going|gone|went|go)? ?wrong\b",
     re.IGNORECASE,
 )
 _ASKS_FOR_PROGRESS = regex(
@@ -129,7 +129,7 @@ _ASKS_WHY = regex(
 class Question(NamedTuple):
     """What is asked: the weights of its words, and whether it asks for a cause, how something is,
     what was done about something, whether that went as it should, what is or was wrong, and which
-    command does something."""
+    command does something; and the kind of statement that it wants."""
 
     weights: Mapping[str, float]
     asks_why: bool = False
@@ -138,11 +138,28 @@ class Question(NamedTuple):
     asks_for_progress: bool = False
     asks_for_problem: bool = False
     asks_for_command: bool = False
+    wanted: WantedKind | None = None
+
+    @property
+    def asks_what_went_wrong(self) -> bool:
+        """Whether what was found to be wrong answers it."""
+        return self.wanted is WantedKind.FAULT
+
+    @property
+    def asks_what_is_forbidden(self) -> bool:
+        """Whether a rule answers it that forbids something."""
+        return self.wanted is WantedKind.PROHIBITION
+
+    @property
+    def asks_for_way(self) -> bool:
+        """Whether commands answer it, or what to do."""
+        return self.wanted is WantedKind.WAY
 
     @property
     def wants_replies(self) -> bool:
         """Whether what came of something belongs to the answer."""
-        return self.asks_why or self.asks_how or self.asks_what_was_done
+        explains = self.asks_why or self.asks_how or self.asks_what_went_wrong
+        return explains or self.asks_what_was_done
 
     @property
     def is_of_problem(self) -> bool:
@@ -153,8 +170,9 @@ class Question(NamedTuple):
 def read_question(question: str, weights: Mapping[str, float]) -> Question:
     """What a question asks for. The words in which it asks are no words of its subject: "done" and
     "went" stand in many sentences, and in none because of what is asked."""
-    forms = (_ASKS_WHAT_WAS_DONE.search(question), _ASKS_WHAT_WENT_WRONG.search(question))
-    asking = {stem(word) for form in forms if form for word in form.group().lower().split()}
+    form = _ASKS_WHAT_WAS_DONE.search(question)
+    asking = {stem(word) for word in form.group().lower().split()} if form else set[str]()
+    asking |= {stem(word) for word in asking_words(question)}
     of_subject = {word: weight for word, weight in weights.items() if word not in asking}
     return Question(
         of_subject or weights,
@@ -164,6 +182,7 @@ def read_question(question: str, weights: Mapping[str, float]) -> Question:
         _ASKS_FOR_PROGRESS.search(question) is not None,
         _asks_for_problem(question),
         _ASKS_FOR_COMMAND.search(question) is not None,
+        wanted_kind(question),
     )
 
 
@@ -213,6 +232,9 @@ def choose_part(
         return Part(
             whole, whole, _coverage(question, whole), states, _is_beside(whole, hit, question)
         )
+    shown = _shown_way(hit, question) if question.asks_for_way else None
+    if shown is not None:
+        return shown
     runs = _candidate_runs(hit, question)
     run, n = _best_place(runs, question, by_person, cosines)
     covered = _coverage(question, " ".join(run[n : n + 1 + _is_short(run[n])]))
@@ -220,6 +242,19 @@ def choose_part(
     states = states and not _is_unasked_command(run[n], question)
     quoted = _quoted(hit.text, run, n)
     return Part(run[n], quoted, covered, states, _is_beside(quoted, hit, question))
+
+
+def _shown_way(hit: Hit, question: Question) -> Part | None:
+    """The commands that a record shows in a block, with the sentence above them, if they have most
+    words of a question for a way; None if no block has any."""
+    parts = [
+        Part(way, way, _coverage(question, f"{sentence} {commands}"))
+        for sentence, commands in commands_in(hit.text)
+        if _coverage(question, commands)
+        for way in [f"{sentence} {commands}"]
+        if len(way) <= MAX_SENTENCE_CHARS
+    ]
+    return max(parts, key=lambda part: part.covered, default=None)
 
 
 def _is_beside(quoted: str, hit: Hit, question: Question) -> bool:
@@ -260,7 +295,8 @@ def _is_unasked_command(sentence: str, question: Question) -> bool:
 
 def _candidate_runs(hit: Hit, question: Question) -> list[list[str]]:
     """The sentences of a record that may be quoted, those that follow each other together."""
-    stated = stated_runs(_what_was_done(hit) if question.asks_what_was_done else hit)
+    asks_for_end = question.asks_what_was_done or question.asks_what_went_wrong
+    stated = stated_runs(_what_was_done(hit) if asks_for_end else hit)
     stated = stated or stated_runs(hit) or [sentences(hit.text)]
     unlabelled = [[DIGEST_LABEL.sub("", sentence) for sentence in run] for run in stated]
     if not question.asks_for_progress:
@@ -331,7 +367,14 @@ def _cause_factor(sentence: str, question: Question) -> float:
 
 def answer_factor(sentence: str, by_person: bool, question: Question) -> float:
     """How much a sentence can answer: a question hardly, what a person says in asking for something
-    less, a decision more."""
+    less, a decision more; and most of all what a question wants by its kind."""
+    by_kind = kind_factor(question.wanted, sentence, by_person)
+    # Rules are what people say.
+    is_rule = question.asks_what_is_forbidden and by_kind > 1
+    return by_kind * _manner_factor(sentence, by_person and not is_rule, question)
+
+
+def _manner_factor(sentence: str, by_person: bool, question: Question) -> float:
     if sentence.rstrip().endswith("?"):
         return _WEIGHTS.question
     if sentence.rstrip().endswith(":") or is_chatter(sentence):
@@ -340,7 +383,7 @@ def answer_factor(sentence: str, by_person: bool, question: Question) -> float:
         return _WEIGHTS.report
     if states_decision(sentence):
         return _WEIGHTS.decision
-    if by_person and question.asks_what_was_done:
+    if by_person and (question.asks_what_was_done or question.asks_what_went_wrong):
         return _WEIGHTS.by_person_of_done
     return _WEIGHTS.by_person if by_person else 1.0
 

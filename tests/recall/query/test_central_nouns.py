@@ -1,0 +1,70 @@
+"""What a question is about, and questions about what a memory never mentions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.app.memory import Holdfast
+from holdfast.recall.query.central_nouns import central_nouns
+from holdfast.settings import Settings
+from tests.support.empty_memory import with_empty_memory
+from tests.support.transcripts import Script
+
+
+@pytest.mark.parametrize(
+    ("question", "nouns"),
+    [
+        ("Why did we drop the queue?", ["queue"]),
+        ("How do I rotate the database password?", ["password"]),
+        ("Why did the process keep its memory after slow queries?", []),
+        ("What went wrong with the mobile app?", ["app"]),
+        ("What happens if downloading the registry fails?", []),
+        ("How do I raise the number of pseudo terminals?", []),
+        ("How many people came to the party hosted by Nate?", ["party"]),
+        ("Which city did we choose for a release?", []),
+        ("Warum haben wir die Warteschlange entfernt?", []),
+    ],
+)
+def test_a_question_is_about_what_has_a_definite_article(question: str, nouns: list[str]) -> None:
+    assert central_nouns(question) == nouns
+
+
+def memory_of(folder: Path, *said: str) -> Holdfast:
+    script = Script("aaaaaaaa-0000-4000-8000-000000000001", cwd="/home/dev/proj")
+    for number, text in enumerate(said):
+        script.assistant(text) if number % 2 else script.user(text)
+    script.write(folder / "p")
+    memory = Holdfast(with_empty_memory(Settings(folder / "home", folder, bank="proj")))
+    memory.ingest(memory.ingestion.find([folder / "p"]))
+    return memory
+
+
+DROPPED = (
+    "The importer is slow with large folders.",
+    "We decided to drop the watcher of the importer, because it opened every file twice.",
+    "What about the logs?",
+    "I will drop the debug lines of the exporter before the release.",
+)
+
+
+def test_why_a_thing_was_dropped_that_memory_never_mentions_is_not_known(tmp_path: Path) -> None:
+    with memory_of(tmp_path, *DROPPED) as memory:
+        answer = memory.ask("Why did we drop the queue?", bank="all")
+        assert answer.abstained and answer.answer.startswith("Not known")
+        known = memory.ask("Why did we drop the watcher?", bank="all")
+        assert "opened every file twice" in known.answer
+
+
+def test_two_words_in_two_records_are_no_answer(tmp_path: Path) -> None:
+    said = (*DROPPED, "And then?", "Queue the icons for the next phase of the exporter.")
+    with memory_of(tmp_path, *said) as memory:
+        assert memory.ask("Why did we drop the queue?", bank="all").abstained
+
+
+def test_a_synonym_of_the_thing_is_a_mention_of_it(tmp_path: Path) -> None:
+    said = ("Where do settings go?", "The settings are in the directory /etc/harbour of the host.")
+    with memory_of(tmp_path, *said) as memory:
+        answer = memory.ask("Which settings are in the folder on the host?", bank="all")
+        assert "/etc/harbour" in answer.answer
