@@ -51,7 +51,7 @@ _SESSIONS = "sessions.jsonl"
 _QUOTED = re.compile(r"“([^”]*)”")
 _ID = re.compile(r"\(\w+/[0-9a-f]{8}\)")
 # Lines of a brief that say something.
-_STARTS = ("- ", "  done: ", "  still open: ")
+_STARTS = ("- ", "  done: ", "  found: ", "  still open: ")
 
 Json = dict[str, Any]
 

@@ -58,16 +58,17 @@ class Page:
         taken = [parts for group, parts in self._groups.items() if group is not but]
         return [line for parts in taken for part in parts for line in part.lines]
 
-    def drop_repeated(self, group: Group, start: str) -> None:
-        """Drop the lines of a group that begin so, if another group speaks of their matter."""
+    def drop_repeated(self, group: Group, starts: tuple[str, ...]) -> None:
+        """Drop the lines of a group that begin with one of these, if another group speaks of
+        their matter."""
         others = [content_stems(line) for line in self.lines(group)]
 
         def is_new(line: str) -> bool:
-            own = content_stems(line.removeprefix(start))
+            own = content_stems(line.partition(": ")[2])
             return not any(is_same_matter(own, other) for other in others)
 
         for place, part in enumerate(self._groups.get(group, ())):
-            lines = (one for one in part.lines if not one.startswith(start) or is_new(one))
+            lines = (one for one in part.lines if not one.startswith(starts) or is_new(one))
             self._groups[group][place] = Part(tuple(lines), part.records)
 
     @property

@@ -212,12 +212,12 @@ def _is_tellable(memory: Memory, is_recap: bool) -> bool:
     text = own_words(memory.what)
     if memory.kind is Kind.TODO:
         return not _CLOSED.search(text)
-    if memory.kind in (Kind.FACT, Kind.OUTCOME) and _is_task(text):
+    if memory.kind in (Kind.FACT, Kind.OUTCOME) and is_task(text):
         return False
     return not any(one.search(text) for one in (_FAILED_RUN, _OF_THE_RUN, _PASSES, _PROPOSES))
 
 
-def _is_task(text: str) -> bool:
+def is_task(text: str) -> bool:
     """Whether what an agent says is or was done is worded as an order: a line of its plan."""
     last = text.rpartition(": ")[2]
     return is_request(last) and not _GIVES_COMMAND.match(last)

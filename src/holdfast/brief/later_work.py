@@ -61,10 +61,14 @@ class LaterWork:
     def deals_again_with(self, one: KnownStatement) -> bool:
         """Whether a later request is about the matter of a statement, and changed something or
         says that it fails."""
-        text = own_words(one.memory.what)
+        turn = one.turn
+        return self.takes_up(own_words(one.memory.what), turn.session, turn.seq, turn.time)
+
+    def takes_up(self, text: str, session: str, seq: int, time: str) -> bool:
+        """Whether a request after a place of a session and a time is about the matter of a text."""
         own, names = content_stems(text), _names(text)
         for request in self._requests:
-            if not _is_after(request.exchange, one):
+            if not _is_after(request.exchange, session, seq, time):
                 continue
             shared = len(own & request.words)
             named = not names.isdisjoint(request.names)
@@ -107,10 +111,10 @@ def _changes(exchange: Exchange) -> bool:
     return bool(exchange.files_modified) or exchange.outcome is Outcome.DONE
 
 
-def _is_after(exchange: Exchange, one: KnownStatement) -> bool:
-    if exchange.session == one.turn.session:
-        return exchange.first_seq > one.turn.seq
-    return exchange.started > one.turn.time
+def _is_after(exchange: Exchange, session: str, seq: int, time: str) -> bool:
+    if exchange.session == session:
+        return exchange.first_seq > seq
+    return exchange.started > time
 
 
 def _names(text: str) -> frozenset[str]:

@@ -37,8 +37,8 @@ from holdfast.brief.known_statements import (
     own_words,
     tells_fault,
 )
-from holdfast.brief.last_sessions import DONE, STILL_OPEN, UNFINISHED, LastSessions
 from holdfast.brief.memory_file import MemoryFile
+from holdfast.brief.sessions.last_sessions import DONE, FOUND, STILL_OPEN, UNFINISHED, LastSessions
 from holdfast.brief.statement_ranking import (
     ReplacedWork,
     StatementRanking,
@@ -145,7 +145,7 @@ def session_brief(
     page = Page(characters - head.size - foot.size - _LIMITS.frame_characters)
     page.add_groups(groups)
     told = _add_statements(page, ranking, memory_file)
-    page.drop_repeated(Group.LAST_SESSION, DONE)
+    page.drop_repeated(Group.LAST_SESSION, (DONE, FOUND))
     most = min(exchanges, max(0, _LIMITS.enough_notes - page.notes))
     index = _index(reader, bank, most, ended, _Known(told, page.lines(), replaced))
     page.add_groups({Group.INDEX: index})

@@ -234,27 +234,36 @@ class StatementRanking:
         self._by_person: dict[str, bool] = {}
         self._checked: dict[str, KnownStatement | None] = {}
         self._exchanges: dict[str, list[Exchange]] = {}
-        self.later = LaterWork(reader, bank, self._exchanges_of)
-        # The content words of what `take_outcomes` gave.
+        self.later = LaterWork(reader, bank, self.exchanges_of)
+        # The content words of what is told of the last sessions.
         self._taken: list[frozenset[str]] = []
 
-    def take_outcomes(self, session: Session, most: int) -> list[KnownStatement]:
-        """What a session delivered, the most useful first. `best` leaves it out from then on."""
+    def outcomes(self, session: Session, since: int) -> list[KnownStatement]:
+        """What a session delivered from its turn `since` on, the most useful first."""
         scored: list[tuple[float, str, KnownStatement]] = []
-        own = {uri("exchange", exchange.id) for exchange in self._exchanges_of(session.id)}
+        own = {uri("exchange", exchange.id) for exchange in self.exchanges_of(session.id)}
         for one in self._memories:
             is_outcome = one.kind is Kind.OUTCOME and one.by_agent and not is_begun(one)
             is_own = is_outcome and not own.isdisjoint(one.evidence_for)
             known = self._known(one) if is_own and not is_praise(one.what) else None
-            if known is not None and known.turn.session == session.id:
-                scored.append((self._overtaken(known) - usefulness(one), one.id, known))
-        taken: list[KnownStatement] = []
-        for _, _, known in sorted(scored):
-            stems = self._stems(known.memory)
-            if len(taken) < most and not any(is_same_matter(stems, it) for it in self._taken):
-                taken.append(known)
-                self._taken.append(stems)
-        return taken
+            if known is None or known.turn.session != session.id or known.turn.seq < since:
+                continue
+            scored.append((self._overtaken(known) - usefulness(one), one.id, known))
+        return [known for _, _, known in sorted(scored)]
+
+    def take(self, text: str) -> bool:
+        """Note that a text is told of a session: `best` leaves it out from then on. Returns whether
+        it is new."""
+        stems = content_stems(text)
+        if self._is_taken(stems):
+            return False
+        self._taken.append(stems)
+        return True
+
+    def _is_taken(self, stems: frozenset[str]) -> bool:
+        """Whether a text, given by its content words, says no more than what is told of a session.
+        A short result does not stand for all that is said of its matter."""
+        return any(len(stems & it) >= _WEIGHTS.same_matter * len(stems) for it in self._taken)
 
     def best(self, told: Sequence[str]) -> Iterator[KnownStatement]:
         """Statements, best first, one of each matter, without what `told` says already."""
@@ -270,8 +279,9 @@ class StatementRanking:
             memory = one if isinstance(one, Memory) else one.memory
             # First of all, because the rest reads records: many statements say the same. What a
             # session delivered is no substitute for the wish that it follows.
-            others = said if is_laid_down(memory) else [*said, *self._taken]
-            if any(is_same_matter(own, other) for other in others):
+            if any(is_same_matter(own, other) for other in said):
+                continue
+            if not is_laid_down(memory) and self._is_taken(own):
                 continue
             if not _is_informative(memory):
                 continue
@@ -302,11 +312,12 @@ class StatementRanking:
 
     def _overtaken(self, known: KnownStatement) -> float:
         """What is taken off because its session went on after a statement."""
-        exchanges = self._exchanges_of(known.turn.session)
+        exchanges = self.exchanges_of(known.turn.session)
         last = max((one.last_seq for one in exchanges), default=0)
         return taken_off_for(last - known.turn.seq)
 
-    def _exchanges_of(self, session: str) -> list[Exchange]:
+    def exchanges_of(self, session: str) -> list[Exchange]:
+        """The exchanges of a session, read once."""
         if session not in self._exchanges:
             found = self._reader.sessions.exchanges(self._bank, session)
             self._exchanges[session] = list(found)
@@ -361,7 +372,7 @@ class StatementRanking:
         if not known.memory.by_agent:
             return False
         own = self._stems(known.memory)
-        for exchange in self._exchanges_of(known.turn.session):
+        for exchange in self.exchanges_of(known.turn.session):
             if exchange.first_seq <= known.turn.seq or not _ASKS_FOR_CHANGE.search(exchange.title):
                 continue
             asked = content_stems(exchange.title)
@@ -402,7 +413,7 @@ class StatementRanking:
             normalise_path(file)
             for session in latest
             if session.branch == latest[0].branch
-            for exchange in self._exchanges_of(session.id)
+            for exchange in self.exchanges_of(session.id)
             for file in exchange.files_modified
         )
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from holdfast.model.knowledge import Kind
-from tests.brief.test_known_statements import FILLER, brief_of, group, retain, session
+from tests.brief.test_known_statements import brief_of, group, retain, session
 from tests.support.refine_banks import open_filled, session_on
 from tests.support.transcripts import Script
 
@@ -13,11 +13,11 @@ BUOYS = "The buoys send their positions as pairs of degrees, rounded to four pla
 
 
 def worked(day: str, number: int, asked: str, delivered: str) -> Script:
-    """A session that changed a file, and whose last reply begins with something else."""
+    """A session that changed a file, and whose last reply begins with the tests."""
     script = session_on(day, number)
     script.user(asked)
     script.tool("Edit", "ok", file_path="/home/dev/proj/a.py", old_string="a", new_string="b")
-    script.assistant(f"That is all there was to it.\n\n{delivered}")
+    script.assistant(f"All tests pass.\n\n{delivered}")
     return script
 
 
@@ -51,41 +51,50 @@ def test_earlier_sessions_are_told_in_a_line_with_what_came_of_them(tmp_path: Pa
         "branch main, done: “Mark the shoals and sandbanks of the estuary on the map for pilots"
         in told[1]
     )
-    assert f"  done: “{BUOYS}” (memory/" in told[2]
-    assert told[3].startswith(
+    assert f"{BUOYS}” (digest/" in told[1]
+    assert told[2].startswith(
         "- 2026-09-02, done: “Warn the men in the tower whenever a bulb has to be changed soon"
     )
-    assert f" → “{LAMPS}” (digest/" in told[3] and f" → “{TIDES}” (digest/" in told[4]
+    assert f"{LAMPS}” (digest/" in told[2] and f"{TIDES}” (digest/" in told[3]
     assert all(text.count(one) == 1 for one in (TIDES, LAMPS, BUOYS)), "nothing is told twice"
 
 
-def test_what_repeats_the_outcome_of_a_session_is_not_told(tmp_path: Path) -> None:
+def test_a_request_that_its_result_repeats_is_not_told(tmp_path: Path) -> None:
     request = "Read the tide table from the harbour office every morning"
     with open_filled(
         tmp_path,
         worked("2026-09-01", 1, request, TIDES),
-        session("2026-09-02", 2, "Which page has the lamps of the pier?", LAMPS),
-        worked(
-            "2026-09-03",
-            3,
-            "Mark the shoals and sandbanks of the estuary on the map for pilots",
-            BUOYS,
-        ),
+        worked("2026-09-03", 3, "Mark the shoals and sandbanks on the map for pilots", BUOYS),
     ) as memory:
-        for text in (TIDES, LAMPS, BUOYS):
-            retain(memory, text, Kind.OUTCOME)
         told = group(brief_of(memory), "Where we left off")
-    assert f"2026-09-01, done: “{TIDES}” (digest/" in told and request not in told
-    assert told.count(LAMPS.removesuffix(".")) == 1, "the title of an answered question has it"
+    assert f"{TIDES}” (digest/" in told and request not in told
+    assert "“Mark the shoals and sandbanks on the map for pilots” → “" in told
 
 
-def test_a_request_that_ended_an_earlier_session_is_still_open(tmp_path: Path) -> None:
+def test_a_request_that_ended_an_earlier_session_is_told_unless_a_later_one_took_it_up(
+    tmp_path: Path,
+) -> None:
     first = session_on("2026-09-01", 1)
     first.user("Read the tide table every morning, please.")
     first.assistant(TIDES)
     first.user("Draw the wind rose in the corner of the panel for pilots.")
-    with open_filled(tmp_path, first, session("2026-09-03", 3, FILLER, BUOYS)) as memory:
-        retain(memory, TIDES, Kind.OUTCOME)
-        retain(memory, BUOYS, Kind.OUTCOME)
+    buoys = worked("2026-09-03", 3, "Mark the shoals and sandbanks on the map", BUOYS)
+    with open_filled(tmp_path / "open", first, buoys) as memory:
         told = group(brief_of(memory), "Where we left off")
-    assert "  still open: Draw the wind rose in the corner of the panel" in told
+    assert "2026-09-01, not answered: “Draw the wind rose in the corner of the panel" in told
+    rose = worked("2026-09-02", 2, "Draw the wind rose in a corner of the panel", "It is drawn.")
+    with open_filled(tmp_path / "done", first, rose, buoys) as memory:
+        assert "not answered" not in brief_of(memory)
+
+
+def test_what_was_found_out_in_the_last_session_is_told_once(tmp_path: Path) -> None:
+    found = "There are two lamps and one bell on the western side of the tower."
+    asked = session("2026-09-04", 4, "What is there on the western side of the tower?", found)
+    with open_filled(tmp_path / "alone", asked) as memory:
+        assert f"  found: “{found}”" in group(brief_of(memory), "Where we left off")
+    cause = "The alarm of the tower rings twice because two lamps share one wire."
+    asked = session("2026-09-04", 4, "Why does the alarm of the tower ring twice?", cause)
+    with open_filled(tmp_path / "learned", asked) as memory:
+        retain(memory, cause, Kind.LESSON)
+        text = brief_of(memory)
+    assert text.count(cause) == 1 and "  found: " not in text, "it is told as the statement it is"

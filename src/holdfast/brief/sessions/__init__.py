@@ -1,0 +1,1 @@
+"""How the last sessions ended, as a session brief tells it."""
