@@ -20,6 +20,7 @@ from tests.support.transcripts import Script
         ("How do I rotate the database password?", ["password"]),
         ("Why did the process keep its memory after slow queries?", []),
         ("What went wrong with the mobile app?", ["app"]),
+        ("How did we make the test suite faster?", ["suite"]),
         ("What happens if downloading the registry fails?", []),
         ("How do I raise the number of pseudo terminals?", []),
         ("How many people came to the party hosted by Nate?", ["party"]),
