@@ -53,6 +53,35 @@ def test_what_lays_nothing_down_is_taken_out_of_a_persons_words() -> None:
     assert lasting_part("Run the linter before every commit.") != "", "it is to last"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Don't worry about the old gauge, but continue with the panel.",
+        "Only the first berth is loading and the rest never loads, it just shows a spinner.",
+        "Make them look distinct and use the icon of the buoy instead of its name.",
+        "I don't want to delete the files in .tides yet",
+        "Rather than another table for the eastern harbour...",
+        "Confirm that the gauge of the pier sends its readings by radio.",
+        "The following is the Codex agent history. The panel must never read the old gauge.",
+    ],
+)
+def test_one_off_orders_reports_and_remarks_lay_nothing_down(text: str) -> None:
+    assert lasting_part(text) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Never deploy while the build is failing on the main branch.",
+        "The panel should always say why it does not load the tides.",
+        "Use it everywhere from now on, whenever a gauge is read.",
+        "Don't push to the main branch of the harbour.",
+    ],
+)
+def test_a_wish_that_speaks_of_a_fault_is_kept(text: str) -> None:
+    assert lasting_part(text) == text
+
+
 def test_praise_and_offers() -> None:
     assert is_praise("I've successfully finished the panel.")
     assert not is_praise("The panel is ready, because the gauge sends its readings now.")

@@ -212,3 +212,31 @@ def test_the_rule_in_force_is_listed_and_names_the_old_one(tmp_path: Path) -> No
         decided = brief.text.partition("Decided here")[2]
         assert "with npm in" not in decided and decided.count("pnpm") == 1
         assert f"holdfast://fact/{last.id}" in brief.records
+
+
+def test_what_is_to_last_is_told_before_later_decisions(tmp_path: Path) -> None:
+    first = Script()
+    first.user("Never write to the tide table of production. Show me the page of the tides.")
+    first.assistant("It is shown.")
+    later = Script("22222222-0000-4000-8000-000000000001", start=datetime(2027, 1, 1, tzinfo=UTC))
+    later.user("We go with SQLite for the readings of the gauges, not with Parquet files.")
+    later.assistant("Fine.")
+    decided = brief_of(read_in(tmp_path, first, later)).partition("Decided here")[2]
+    assert decided.index("Never write to the tide table") < decided.index("We go with SQLite")
+
+
+def test_a_short_rule_is_told_with_the_question_that_it_answers(tmp_path: Path) -> None:
+    script = Script()
+    script.user("Build a page for the pilots of the harbour")
+    script.assistant("There are two lists. Shall the page show the names of the crew?")
+    script.user("Do not show the names.")
+    script.assistant("It does not show them.")
+    text = brief_of(read_in(tmp_path / "asked", script))
+    assert "“Do not show the names.” (asked: “Shall the page show the names of the crew?”)" in text
+    script = Script()
+    script.user("Build a page for the pilots of the harbour")
+    script.assistant("There are two lists.")
+    script.user("Do not show the names.")
+    script.assistant("It does not show them.")
+    text = brief_of(read_in(tmp_path / "told", script))
+    assert "“Do not show the names.” (of “Build a page for the pilots of the harbour" in text

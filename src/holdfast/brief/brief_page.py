@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple
 
@@ -70,6 +70,11 @@ class Page:
         for place, part in enumerate(self._groups.get(group, ())):
             lines = (one for one in part.lines if not one.startswith(starts) or is_new(one))
             self._groups[group][place] = Part(tuple(lines), part.records)
+
+    def sort(self, group: Group, key: Callable[[Part], tuple[bool, str]]) -> None:
+        """Order a group by a key, the highest first."""
+        if group in self._groups:
+            self._groups[group].sort(key=key, reverse=True)
 
     @property
     def notes(self) -> int:

@@ -84,7 +84,11 @@ _APPROVES = regex(
     r"(?:test\w*|issue|message|run)|any ideas?|(?:can|could) you|what(?:['’]s| is) the|q and a|"
     r"i(?:['’]m| am) (?:still |now |also )?(?:getting|seeing|correcting|going|trying|looking)|"
     r"i (?:still |also )?(?:see|got|get|tried) |(?:comon|come on) fix|"
-    r"(?:don['’]?t|do not) (?:write|run|change|touch|edit) (?:any )?(?:code|anything|files?))\b|"
+    r"(?:don['’]?t|do not) (?:write|run|change|touch|edit) (?:any )?(?:code|anything|files?)|"
+    r"(?:don['’]?t|do not|no need to) worry|never ?mind|"
+    r"(?:but|and|just) (?:continue|go on|proceed))\b|"
+    r"(?:n['’]?t|\bnot)\b.* yet\W*$|\.\.\.\s*$|…\s*$|"
+    r"^\W*(?:(?:confirm|verify) that|(?:it )?(?:seems?|looks?) like)\b|"
     r"\?\s*!?\s*$|^\W*(?:awesome|great|cool|nice|perfect|thanks|yeah|yep|ok(?:ay)?|again)\b",
     re.IGNORECASE,
 )
@@ -97,9 +101,30 @@ _ORDERS_ONCE = regex(
     r"\b(?:don['’]?t|do not) \w+ (?:it|this|that|them|these|those)\b",
     re.IGNORECASE,
 )
+# With an object that only its conversation knows ("make them look distinct").
+_OF_THE_TALK = regex(
+    r"^\W*(?:(?:also|and|then|now|so|please|just)[, ]+)*(?:make|put|keep|show|use|set|give|change|"
+    r"align|place|turn|do|remove|drop|hide|call|add) (?:it|them|these|those|this|that)\b",
+    re.IGNORECASE,
+)
 _LASTS = regex(
-    r"\b(?:always|never|every|each|from now on|going forward|any ?more|no longer|in future|"
-    r"in the future|whenever|by default)\b",
+    r"\b(?:always|never(?! ?mind)|every|each|from now on|going forward|any ?more|in future|"
+    r"no longer(?! (?:needed|required))|in the future|whenever|by default|standing orders?|"
+    r"as a rule|at all times|we(?:['’]ve)? (?:decided|agreed)|all \w+(?: \w+)? (?:should|must))\b",
+    re.IGNORECASE,
+)
+# What a person saw going wrong, and how a wish is worded.
+_REPORTS = regex(
+    r"\bnothing happens\b|\bnever \w+s\b|\bkeeps? \w+ing\b|\b(?:just|still) (?:shows?|hangs?)\b|"
+    r"\b(?:does|do|did|is|are)(?:n['’]?t| not) (?:work|load|show|open|respond|appear|updat|chang)|"
+    r"\bi(?:['’]m| am) (?:still )?seeing\b|\bsometimes\b|\b(?:is|are) (?:still )?(?:broken|stuck|"
+    r"failing|missing|wrong)\b|\b(?:this|it) (?:does not|doesn['’]?t|only) happens?\b|"
+    r"\b(?:only|just) (?:\w+ )*changes? when\b",
+    re.IGNORECASE,
+)
+_WISHES = regex(
+    r"\b(?:should|shall|must|always|do not|don['’]?t|want|need|prefer|please|from now on|"
+    r"never (?!\w+s\b)|we (?:use|decided|agreed))\b|\blet['’]?s\b",
     re.IGNORECASE,
 )
 # What a program printed.
@@ -107,6 +132,8 @@ _PRINTED = regex(
     r"^\W*(?:\[[\w -]+\] |error:|fatal:|warning:|traceback|npm err|\$ )|[─-╿]{3}|-- INSERT --",
     re.IGNORECASE,
 )
+# What a program puts before the words of others.
+_HANDED_OVER = regex(r"\W*the following is the \w+ agent history\b", re.IGNORECASE)
 # Shorter remains mean nothing without the rest, nor do those that speak of what is left out.
 _MIN_PART = 30
 _REFERS_BACK = regex(
@@ -153,7 +180,10 @@ def is_offer(text: str) -> bool:
 
 def lasting_part(text: str) -> str:
     """The sentences of what a person said that may lay something down: not those that approve, ask,
-    give an example or were printed by a program. "" if none is left that says enough."""
+    report a fault, give an example, order something once or were printed by a program. "" if none
+    is left that says enough."""
+    if _HANDED_OVER.match(text):
+        return ""
     found = sentences(text)
     kept = [one for one in found if not _is_of_the_day(one)]
     if len(kept) == len(found):
@@ -165,7 +195,15 @@ def lasting_part(text: str) -> str:
 def _is_of_the_day(sentence: str) -> bool:
     if _APPROVES.search(sentence) or _PRINTED.search(sentence):
         return True
-    return bool(_ORDERS_ONCE.search(sentence)) and not _LASTS.search(sentence)
+    if _REPORTS.search(sentence) and not _WISHES.search(sentence):
+        return True
+    is_order = _ORDERS_ONCE.search(sentence) or _OF_THE_TALK.search(sentence)
+    return bool(is_order) and not _LASTS.search(sentence)
+
+
+def says_it_lasts(text: str) -> bool:
+    """Whether a text says that it is to hold from now on ("never", "always")."""
+    return _LASTS.search(text) is not None
 
 
 _ENGLISH = regex(r"\b(?:the|is|are|was|to|of|and|in|it|now|for|with)\b", re.IGNORECASE)

@@ -27,7 +27,7 @@ from holdfast.brief.frame import (
     short_name,
     wrap_brief,
 )
-from holdfast.brief.informative import informative_part, lasting_part
+from holdfast.brief.informative import informative_part, lasting_part, says_it_lasts
 from holdfast.brief.known_statements import (
     SETTLING_KINDS,
     KnownStatement,
@@ -38,7 +38,15 @@ from holdfast.brief.known_statements import (
     tells_fault,
 )
 from holdfast.brief.memory_file import MemoryFile
-from holdfast.brief.sessions.last_sessions import DONE, FOUND, STILL_OPEN, UNFINISHED, LastSessions
+from holdfast.brief.sessions.last_sessions import (
+    DONE,
+    FOUND,
+    STILL_OPEN,
+    UNFINISHED,
+    LastSessions,
+    request_of,
+)
+from holdfast.brief.sessions.session_endings import question_asked
 from holdfast.brief.statement_ranking import (
     ReplacedWork,
     StatementRanking,
@@ -63,12 +71,13 @@ from holdfast.model.knowledge import (
     Rule,
 )
 from holdfast.model.query import RecordFilter
-from holdfast.model.records import Exchange
+from holdfast.model.records import Exchange, Turn
 from holdfast.model.team import Commit
-from holdfast.model.trust import ENDED_STATUSES, Status
+from holdfast.model.trust import ENDED_STATUSES, Status, Trust
 from holdfast.model.uris import uri
 from holdfast.recall.core.correction_notes import correction_note
 from holdfast.recall.core.ended_words import EndedWords, read_ended_words
+from holdfast.recall.lookup.by_uri import find_by_uri
 from holdfast.recall.ranking.hits import estimate_tokens
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
 from holdfast.sources.claude_code.files import AGENT
@@ -101,6 +110,10 @@ class BriefLimits(NamedTuple):
     problem_characters: int = 120
     solutions: int = 2
     fact_evidence: int = 2
+    # A decision with fewer content words is told with the question that it answers, which is asked
+    # in one of so many turns before it, or with the subject of its session.
+    clear_stems: int = 4
+    turns_before: int = 3
     # Statements that there is no room for before others are no longer tried.
     misses: int = 6
     # The title of an exchange in the index, and of its answer if the title is a question.
@@ -145,6 +158,7 @@ def session_brief(
     page = Page(characters - head.size - foot.size - _LIMITS.frame_characters)
     page.add_groups(groups)
     told = _add_statements(page, ranking, memory_file)
+    page.sort(Group.DECIDED, _durability)
     page.drop_repeated(Group.LAST_SESSION, (DONE, FOUND))
     most = min(exchanges, max(0, _LIMITS.enough_notes - page.notes))
     index = _index(reader, bank, most, ended, _Known(told, page.lines(), replaced))
@@ -172,6 +186,10 @@ def _told_already(page: Page) -> list[str]:
     return [*page.lines(Group.LAST_SESSION), *more]
 
 
+# How many statements some groups have at most.
+_MOST = {Group.LEFT_OPEN: _LIMITS.open_tasks, Group.DECIDED: _LIMITS.decisions}
+
+
 def _add_statements(
     page: Page, ranking: StatementRanking, memory_file: MemoryFile
 ) -> frozenset[str]:
@@ -181,7 +199,7 @@ def _add_statements(
     sessions: set[str] = set()
     for one in ranking.best(_told_already(page)):
         group = _group_of(one)
-        if group is Group.LEFT_OPEN and page.count(group) == _LIMITS.open_tasks:
+        if page.count(group) == _MOST.get(group):
             continue
         part = _with_contradiction(_statement_part(one, group, ranking), memory_file)
         if page.add(group, part):
@@ -209,8 +227,8 @@ def _memory_file_parts(memory_file: MemoryFile) -> list[Part]:
 def _decisions(
     reader: Reader, bank: str, memory_file: MemoryFile, ended: EndedWords
 ) -> tuple[list[Part], ReplacedWork]:
-    """The decisions of people, the latest first, each in its latest version; and what they
-    replaced."""
+    """The decisions of people, those that are to last first, then the latest, each in its latest
+    version; and what they replaced."""
     items = WorkItems(reader, bank)
     records: list[Exchange | Commit | Memory] = list(_memories(reader, bank))
     records += reader.records.filter(bank, RecordFilter(type="decision"), _LIMITS.records)
@@ -229,8 +247,8 @@ def _decisions(
     decided.sort(key=lambda item: (item.time, item.id), reverse=True)
     compared = decided[: _LIMITS.items_compared]
     versions = latest_versions(compared)
-    dated += [(item.time, _decision_part(item, before)) for item, before in versions]
-    dated.sort(key=_latest_first, reverse=True)
+    dated += [(item.time, _decision_part(reader, bank, item, before)) for item, before in versions]
+    dated.sort(key=_most_durable_first, reverse=True)
     held = {item.uri for item, _ in versions}
     replaced = ReplacedWork(
         reader,
@@ -243,8 +261,14 @@ def _decisions(
     return [_with_contradiction(part, memory_file) for part in parts], replaced
 
 
-def _latest_first(one: tuple[str, Part]) -> tuple[str, tuple[str, ...]]:
-    return one[0], one[1].lines
+def _most_durable_first(one: tuple[str, Part]) -> tuple[bool, str, tuple[str, ...]]:
+    return _durability(one[1])[0], one[0], one[1].lines
+
+
+def _durability(part: Part) -> tuple[bool, str]:
+    """Whether a decision says that it lasts, and its day."""
+    line = part.lines[0]
+    return says_it_lasts(line.partition(": ")[2]), line.removeprefix("- ").partition(" ")[0]
 
 
 # What statements are called among those that are known.
@@ -297,9 +321,14 @@ def _facts(
     }
     whole = _whole_statements(reader, bank)
     parts = [
-        _fact_part(f, _rule_text(f, by_uri, corrected.get(f.id, ""), whole))
+        _fact_part(
+            f,
+            _rule_text(f, by_uri, corrected.get(f.id, ""), whole)
+            + _context(reader, bank, f.content, f.evidence),
+        )
         for f in in_force
         if f.kind is FactKind.RULE
+        and (f.trust is not Trust.ASSISTANT or f.id in corrected)
         and not is_for_the_moment(f.content)
         and not is_of_a_program(f.content)
         and lasting_part(f.content)
@@ -346,6 +375,26 @@ def _rule_text(
     words = quote(truncate(content, _LIMITS.fact_characters))
     label = origin_label(fact.trust, content)
     return f"{fact.trust.value}{one_line(corrected)}: {label}{words}{replaced}"
+
+
+def _context(reader: Reader, bank: str, text: str, evidence: Iterable[str]) -> str:
+    """For a few words that say little by themselves: the question that they answer, or what their
+    session is about."""
+    is_clear = len(content_stems(text)) >= _LIMITS.clear_stems or says_it_lasts(text)
+    found = () if is_clear else (find_by_uri(reader, bank, name) for name in evidence)
+    turn = next((one for one in found if isinstance(one, Turn)), None)
+    if turn is None:
+        return ""
+    start = max(1, turn.seq - _LIMITS.turns_before)
+    before = (
+        reader.turns.of_session(bank, turn.session, start, turn.seq - 1) if turn.seq > 1 else ()
+    )
+    if question := question_asked(before):
+        return f" (asked: {quote(truncate(question, _LIMITS.problem_characters))})"
+    digest = reader.sessions.digest(bank, turn.session)
+    subject = request_of(digest) if digest is not None else ""
+    is_new = subject and not is_same_matter(content_stems(text), content_stems(subject))
+    return f" (of {quote(truncate(subject, _LIMITS.problem_characters))})" if is_new else ""
 
 
 def _solution_text(fact: Fact) -> str:
@@ -441,11 +490,13 @@ def _commits(reader: Reader, bank: str) -> list[Commit]:
     return [records[0] for records in found if records and isinstance(records[0], Commit)]
 
 
-def _decision_part(item: WorkItem, before: WorkItem | None) -> Part:
+def _decision_part(reader: Reader, bank: str, item: WorkItem, before: WorkItem | None) -> Part:
     decided = [one for one in item.decided if lasting_part(one.sentence)]
     quotes = select_quotes(decided, most=_LIMITS.quotes, characters=_LIMITS.quote_characters)
     words = " ".join(quote(lasting_part(decision.sentence)) for decision in quotes)
     replaced = f" (replaces {format_day(before.time)})" if before is not None else ""
+    said = " ".join(one.sentence for one in quotes)
+    words += _context(reader, bank, said, [one.uri for one in quotes])
     label = origin_label(item.trust, words, shared_by=item.shared_by)
     line = f"- {format_day(item.time)} {one_line(quotes[0].who)}: {label}{words}{replaced}"
     return Part((f"{line} ({short_name(item.uri)})",), (item.uri,))

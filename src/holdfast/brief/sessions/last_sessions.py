@@ -106,7 +106,7 @@ class LastSessions:
         """How a session ended, without what does not hold any more; None if it was left open and a
         later session took it up."""
         exchanges = self._ranking.exchanges_of(digest.session)
-        ending = find_ending(self._reader, self._bank, exchanges, _request(digest))
+        ending = find_ending(self._reader, self._bank, exchanges, request_of(digest))
         if ending is None or is_of_a_program(ending.request) or _is_command(ending.request):
             return None
         x = ending.exchange
@@ -148,7 +148,7 @@ class LastSessions:
         """A session of which no more is known than what was asked."""
         when = self._when(session, digest, True)
         ending = self._ending(digest)
-        request = _request(digest) if ending is None else ending.request
+        request = request_of(digest) if ending is None else ending.request
         work = self._label(digest, request) + quote(request)
         return _part(digest, (f"- {when}: {work} ({_name_of(digest)})",), [])
 
@@ -198,7 +198,7 @@ def _tells(ending: Ending) -> bool:
     return bool(ending.result or ending.asked or (is_left and says_something(ending.request)))
 
 
-def _request(digest: Digest) -> str:
+def request_of(digest: Digest) -> str:
     """What a session was asked for first; how many requests followed says nothing."""
     return _MORE_REQUESTS.sub("", digest.request)
 

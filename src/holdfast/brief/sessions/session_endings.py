@@ -194,6 +194,14 @@ def find_ending(
     return Ending(state, request, _result(told), "", last)
 
 
+def question_asked(turns: Sequence[Turn]) -> str:
+    """The question that the last reply in these turns ends with; "" if it does not. An offer is
+    none."""
+    said = _shown(_reply(turns))[-_CLOSING_SENTENCES:]
+    asked = [one for one in said if plain(one).endswith("?") and not _OFFERS_HELP.search(one)]
+    return asked[-1] if asked else ""
+
+
 def _last_with_work(exchanges: Sequence[Exchange]) -> int | None:
     """The place of the last exchange that says something: thanks and commands at the end do not."""
     for at in range(len(exchanges) - 1, -1, -1):
