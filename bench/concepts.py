@@ -30,7 +30,7 @@ BANK = "benchbank"
 
 
 def folder_name(topic: int) -> str:
-    """A name for a topic, of letters only: concepts are named after such folders."""
+    """A name for a topic, of letters only: concepts are named after folders that titles name."""
     return "quay" + "".join(chr(ord("a") + int(digit)) for digit in str(topic))
 
 
@@ -48,7 +48,8 @@ def exchanges(count: int) -> Iterator[Exchange]:
         time_ = f"{day}T{n % 24:02}:{n % 60:02}:00.000Z"
         yield Exchange(
             BANK, f"{n:016x}", f"s{n // 10}", n % 10 * 8 + 1, n % 10 * 8 + 8, time_, time_,
-            ExchangeType.CHANGE, f"Change {told[0]} {told[1]} for the {told[2]} of {told[5]}",
+            ExchangeType.CHANGE,
+            f"Change {folder_name(topic)}: {told[0]} for {told[2]} of {told[5]}",
             f"The {told[3]} now follows {told[4]}, and {told[6]} is as it was.", "", Outcome.DONE,
             Trust.TOOL, (), tuple(told), (), tuple(dict.fromkeys(files)),
         )  # fmt: skip

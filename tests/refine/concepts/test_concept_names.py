@@ -126,22 +126,84 @@ def test_a_heading_of_replies_is_no_name() -> None:
         for n in range(3)
     ]
     assert "Mole Highlights" not in names_of(exchanges)
-    said = [work(n, f"The mole highlights, {n}") for n in range(3)]
+    said = [work(3 + n, f"The mole highlights, {n}") for n in range(3)]
     assert names_of([*exchanges, *said])[0] == "mole highlights"
 
 
-def test_what_replies_mention_is_no_name_unless_people_named_a_part_of_it() -> None:
+def test_what_only_replies_mention_is_no_name() -> None:
     summary = "The brass bell and the harbour lamp are out."
-    exchanges = [work(n, f"Where is the harbour {n}", summary=summary) for n in range(3)]
-    assert names_of(exchanges) == ["harbour lamp"]
+    exchanges = [work(n, f"Where is the mole {n}", summary=summary) for n in range(3)]
+    assert names_of(exchanges) == []
+    titled = [work(n, f"The harbour lamp {n}", summary=summary) for n in range(3)]
+    assert names_of(titled) == ["harbour lamp"]
 
 
-@pytest.mark.parametrize("is_mentioned", [True, False])
-def test_what_was_only_pasted_into_requests_is_no_name(is_mentioned: bool) -> None:
-    reply = "The brass bell is out." if is_mentioned else "It rings."
-    pasted = f"Asked: It is out. Log of the brass bell.\nResult: {reply}"
-    exchanges = [replace(work(n, f"Where is it {n}"), details=pasted) for n in range(3)]
-    assert ("brass bell" in names_of(exchanges)) is is_mentioned
+def test_what_few_titles_have_is_no_name_though_all_texts_mention_it() -> None:
+    summary = "It is done. Vercel ran the brass bell."
+    named = work(9, "The brass bell rings", summary=summary)
+    others = ["Paint the mole", "Sweep the quay", "Mend the crane", "Grease the winch"]
+    exchanges = [work(n, title, summary=summary) for n, title in enumerate(others)]
+    assert names_of([named, *exchanges]) == []
+    more = [work(10 + n, f"Ring the brass bell {n}", summary=summary) for n in range(3)]
+    assert names_of([named, *exchanges, *more])[0] == "brass bell"
+
+
+def test_a_title_that_says_nothing_takes_no_name_away() -> None:
+    summary = "The brass bell is done."
+    named = [work(n, f"The brass bell {n}", summary=summary) for n in range(2)]
+    vacuous = [work(3 + n, f"Address the feedback {n}", summary="Done.") for n in range(4)]
+    assert names_of([*named, *vacuous]) == ["brass bell"]
+
+
+def test_a_changed_file_names_less_than_titles_that_say_something_else() -> None:
+    files = ["src/lampPanel.ts"]
+    vacuous = [work(n, f"Address the feedback {n}", files) for n in range(3)]
+    assert names_of(vacuous) == ["lampPanel"]
+    titles = ["Paint the mole", "Sweep the quay", "Mend the crane"]
+    others = [work(n, title, files) for n, title in enumerate(titles)]
+    assert names_of(others) == []
+    among = [*files, *(f"src/quay{letter}Winch.ts" for letter in "ABCDE")]
+    assert names_of([work(n, f"Address the feedback {n}", among) for n in range(3)]) == []
+
+
+def test_a_file_that_stands_for_its_folder_counts_as_the_folder() -> None:
+    files = ["components/footer/index.tsx"]
+    exchanges = [work(0, "Nothing in the footer", files), work(1, "Why?", files)]
+    assert names_of(exchanges) == ["footer"]
+
+
+def test_an_ordinary_word_is_a_name_only_where_it_names_a_file_and_is_used_here() -> None:
+    files = ["src/timeline.html"]
+    exchanges = [work(n, f"The timeline is empty, {n}", files) for n in range(3)]
+    assert names_of(exchanges) == ["timeline"]
+    assert names_of([work(n, f"The timeline is empty, {n}") for n in range(3)]) == []
+    elsewhere = [work(10 + n, f"Mend the crane {n}", files) for n in range(30)]
+    items = [item_of(x) for x in (*exchanges, *elsewhere)]
+    assert ConceptNamer(items).names(items[:3]) == []
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        "sailor@pier-mac brass-bell % ls",
+        "❯ brass-bell --list",
+        "uv run brass-bell",
+        "It says: [Harbour] brass-bell is out",
+        "You are the brass-bell reviewer",
+        "TypeError: brass-bell is out",
+    ],
+)
+def test_what_was_pasted_into_a_title_is_no_name(pasted: str) -> None:
+    exchanges = [work(n, f"{pasted} {n}", summary="Done.") for n in range(3)]
+    assert not any("bell" in name for name in names_of(exchanges))
+
+
+@pytest.mark.parametrize("is_titled", [True, False])
+def test_what_was_only_pasted_into_requests_is_no_name(is_titled: bool) -> None:
+    pasted = "Asked: It is out. Log of the brass bell.\nResult: It rings."
+    title = "Where is the brass bell" if is_titled else "Where is it"
+    exchanges = [replace(work(n, f"{title} {n}"), details=pasted) for n in range(3)]
+    assert ("brass bell" in names_of(exchanges)) is is_titled
 
 
 def test_the_name_of_the_project_in_other_letters_is_no_name() -> None:

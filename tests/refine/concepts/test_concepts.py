@@ -215,7 +215,7 @@ def test_no_concept_grows_over_many_topics() -> None:
     topics = [[f"topic{t}word{w}" for w in range(6)] for t in range(12)]
     folders = [f"quay{letter}" for letter in "abcdefghijkl"]
     exchanges = [
-        work(n, " ".join(rng.sample(topics[n % 12], 3)),
+        work(n, " ".join((folders[n % 12], *rng.sample(topics[n % 12], 3))),
              [f"src/{folders[n % 12]}/a{rng.randrange(3)}.py"],
              [*rng.sample(topics[n % 12], 4), "shared"])
         for n in range(240)
@@ -261,3 +261,61 @@ def test_concepts_do_not_depend_on_the_order_of_reading(
     whole = [m for group in members(one) for m in group]
     assert len(whole) == len(set(whole)), "a record is in one concept"
     assert len(set(concept_names(one))) == len(one.groups), "no two names are alike"
+
+
+def test_a_part_of_a_mixed_concept_that_a_name_is_about_becomes_a_concept() -> None:
+    files = ["src/port.py", "src/quay.py"]
+    keywords = ["port", "quay", "crane"]
+    bells = [work(10 + 2 * n, f"The brass bell is {word}", files, keywords)
+             for n, word in enumerate(("loud", "lost", "back"))]  # fmt: skip
+    titles = ["Paint a wall", "Sweep a floor", "Mend a roof", "Grease a door"]
+    others = [work(11 + 2 * n, title, files, keywords) for n, title in enumerate(titles)]
+    builder = build_concepts([*bells, *others, *OTHERS])
+    assert members(builder) == [ids(bells)] and concept_names(builder) == ["brass bell"]
+    (group,) = builder.groups
+    assert group.id == concept_id("holdfast://exchange/x010")
+    rest = next(g for g in builder.grouping.groups.values() if len(g.members) == len(others))
+    assert [event.other for event in group.events if event.what == "split"] == [rest.id]
+    assert [event.other for event in rest.events if event.what == "left"] == [group.id]
+
+
+def test_a_concept_that_a_person_decided_about_is_neither_parted_nor_taken_in() -> None:
+    files, keywords = ["src/port.py", "src/quay.py"], ["port", "quay", "crane"]
+    titles = ["The brass bell is loud", "Paint a wall", "A brass bell is lost", "Sweep a floor",
+              "Mend a roof", "Grease a door", "Wash a window"]  # fmt: skip
+    mixed = [work(10 + n, title, files, keywords) for n, title in enumerate(titles)]
+    items = sorted((item_of(x) for x in (*mixed, *OTHERS)), key=lambda item: item.order)
+    assert members(ConceptBuilder(items)) == [["x010", "x012"]]
+    founder = item_of(mixed[0])
+    founders = {founder.uri: founder.founded_id}
+    assert members(ConceptBuilder(items, founders=founders)) == [ids(mixed)]
+
+
+def bell_work(first: int, title: str, topic: str) -> list[Exchange]:
+    """Three exchanges about something, with their own files and keywords."""
+    files = [f"{topic}/{part}{topic}.py" for part in "abc"]
+    keywords = [f"{part}{topic}" for part in ("big", "old", "red", "wet", "far", "low")]
+    return [work(first + n, f"{title} {n}", files, keywords) for n in range(3)]
+
+
+def test_concepts_with_the_same_name_are_one() -> None:
+    one = bell_work(6, "The brass bell", "crane")
+    same = bell_work(10, "Brass bells", "winch")
+    builder = build_concepts([*one, *same, *OTHERS])
+    assert members(builder) == [ids([*one, *same])]
+    assert any(event.what == "merged" for event in builder.groups[0].events)
+
+
+def test_concepts_whose_names_differ_by_a_word_are_one_if_they_share_two() -> None:
+    one = bell_work(6, "The brass bell", "crane")
+    longer = bell_work(10, "The brass bell tower", "winch")
+    assert members(build_concepts([*one, *longer, *OTHERS])) == [ids([*one, *longer])]
+    other = bell_work(10, "The brass lamp", "winch")
+    assert members(build_concepts([*one, *other, *OTHERS])) == [ids(one), ids(other)]
+
+
+def test_a_name_of_much_of_a_bank_does_not_join_large_concepts() -> None:
+    one = [x for n in range(3) for x in bell_work(6 + 3 * n, f"The brass bell {n}", "crane")]
+    same = [x for n in range(3) for x in bell_work(30 + 3 * n, f"Brass bells {n}", "winch")]
+    found = members(build_concepts([*one, *same, *OTHERS]))
+    assert ids(one) in found and ids([*one, *same]) not in found

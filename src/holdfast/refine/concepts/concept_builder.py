@@ -1,7 +1,8 @@
 """Builds the concepts of a bank from its first item to its last, with the history of each.
 
 A concept is named when it is first worth showing, and again as it grows, so that its history can
-say when it was renamed, merged or split.
+say when it was renamed, merged or split. Once all items are in, names and members are made to
+agree.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from holdfast.refine.concepts.concept_names import ConceptNamer
 from holdfast.refine.concepts.grouping import ConceptVectors, Group, GroupEvent, Grouping
 from holdfast.refine.concepts.items import Item
+from holdfast.refine.concepts.settling import Settler
 from holdfast.refine.concepts.splitting import is_due, split
 
 # The sizes at which a concept gets a new name, in steps of about 2.5. Naming at each size would
@@ -37,6 +39,8 @@ class ConceptBuilder:
             group = self.grouping.add_item(number)
             if group is not None:
                 self._update_after_growth(group, item)
+        shown = [g for g in self.grouping.groups.values() if self._is_worth_showing(g)]
+        Settler(self.grouping, self.namer, set(self._founders.values())).settle(shown)
 
     @property
     def groups(self) -> list[Group]:

@@ -1,33 +1,25 @@
-"""Names for concepts: terms of the project's own vocabulary that recur among the members.
+"""Names for concepts: terms of the project's own vocabulary that are central to the members.
 
-The best name is one that many members of a concept have and few other items of the bank, above all
-in titles, commits, headings and names of files. A concept of which no term recurs has no name, and
-is not shown: a bad name says less than none.
+The best name is one that many members of a concept are about (`centrality`) and few other items of
+the bank have, above all in titles, commits and names of files. A concept that has no such name is
+not shown: a wrong name says less than none.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from holdfast.language import truncate
+from holdfast.refine.concepts.centrality import ABOUT, Subject
 from holdfast.refine.concepts.items import Item, rarity_of
-from holdfast.refine.concepts.terms import (
-    ASKED,
-    Key,
-    Place,
-    is_file,
-    key_of,
-    roots_of,
-    without_error_messages,
-)
+from holdfast.refine.concepts.process_words import is_process_stem
+from holdfast.refine.concepts.terms import Key, Place, key_of
 from holdfast.refine.concepts.vocabulary import (
     Vocabulary,
     has_plural_modifier,
     is_plain_word,
-    parts_of,
 )
 from holdfast.refine.core.word_classes import is_common, is_generic
 
@@ -56,8 +48,8 @@ class NameWeights(NamedTuple):
     least_distinct: float = 0.4
     # From a term of words that are prose only to one of words of files, symbols and headings.
     least_own: float = 0.3
-    # The factor of a term that only replies have, in the group.
-    only_replied: float = 0.7
+    # The factor of a generic word of a name where its words are looked for in titles.
+    generic_root: float = 0.5
     # A longer term replaces a single word that it contains from this share of its score on.
     min_share_of_word: float = 0.4
 
@@ -76,14 +68,22 @@ class NameLimits(NamedTuple):
     max_items: int = 60  # the latest members; more cost time and hardly change the name
     max_names: int = 6
     min_members: int = 2  # that have the term, unless there is only one
-    # The share of the members that must have the term: below it, it names a part of them. More if
-    # none of them has it where things are named: in a title, a heading, a file or a commit.
-    min_share: float = 0.2
-    min_share_in_text: float = 0.4
+    # How central a name must be to the members on average (`centrality`): less for a few members,
+    # of which one often says what the others go on with.
+    min_central: float = 0.4
+    min_central_of_many: float = 0.5
+    many: int = 5
+    few: int = 3  # of so many members, one that is about the name is enough
+    # For an ordinary word: how central, if it also names a file, and if not; and the share of its
+    # uses in the bank that it names.
+    min_central_path: float = 0.5
+    min_central_word: float = 0.65
+    min_distinct_word: float = 0.12
+    # Members with different titles that must be about a name that names only a part of them.
+    min_in_part: int = 2
 
 
 UNNAMED = "Unnamed"
-_ASKED = ASKED | {Place.FILE, Place.FOLDER, Place.COMMIT}
 _WEIGHTS = NameWeights()
 _LIMITS = NameLimits()
 
@@ -101,29 +101,34 @@ class Name(NamedTuple):
         return "".join(key_of(words) or self.key)
 
 
-@dataclass(slots=True)
-class _Found:
-    """What was found of a term: its weights in the members that have it, and their titles."""
+class _Candidate(NamedTuple):
+    """A term that some items have: its name, what it weighs in these, how central it is to each
+    item, how many say what they are about or are about it, and the titles of the latter."""
 
-    weights: list[float] = field(default_factory=list[float])
-    best: Place = Place.REQUEST
-    is_asked: bool = False  # in a request, a file or a commit
-    titles: set[str] = field(default_factory=set[str])
+    name: Name
+    weights: Sequence[float]
+    central: Sequence[float]
+    telling: int
+    titles: Set[str]
 
     @property
-    def count(self) -> int:
-        """The number of members that have the term."""
-        return len(self.weights)
+    def share(self) -> float:
+        """How central it is to the items on average."""
+        return sum(self.central) / self.telling if self.telling else 0.0
 
-    def is_frequent(self, size: int, titles: int) -> bool:
-        """Whether enough of `size` members have the term. If these have several titles, so must
-        those with the term, or be more than half: a request that was made twice does not name
-        the others."""
-        if len(self.titles) < min(_LIMITS.min_members, titles) and self.count * 2 <= size:
-            return False
-        is_named = max(self.weights) >= min(_WEIGHTS.title, _WEIGHTS.marked, _WEIGHTS.file)
-        share = _LIMITS.min_share if is_named else _LIMITS.min_share_in_text
-        return self.count >= max(min(_LIMITS.min_members, size), share * size)
+    @property
+    def is_told(self) -> bool:
+        """Whether several items are about it. A request that was made twice does not name others,
+        but it names a group that hardly has others."""
+        about = sum(one >= ABOUT for one in self.central)
+        return len(self.titles) > 1 or about * 2 > len(self.central)
+
+    def names_all(self) -> bool:
+        """Whether it names the items as a whole."""
+        is_many = self.telling >= _LIMITS.many
+        least = _LIMITS.min_central_of_many if is_many else _LIMITS.min_central
+        is_about = self.is_told if self.telling > _LIMITS.few else bool(self.titles)
+        return is_about and self.share >= least
 
 
 class _Scored(NamedTuple):
@@ -142,6 +147,7 @@ class ConceptNamer:
         self._total = len(items)
         self._vocabulary = Vocabulary(items, project)
         self._places: dict[str, Mapping[Key, Place]] = {}
+        self._subjects: dict[str, Subject] = {}
         self._cache: dict[tuple[str, ...], list[Name]] = {}
 
     def names(self, items: Sequence[Item]) -> list[Name]:
@@ -153,28 +159,35 @@ class ConceptNamer:
             known = self._cache[key] = self._find_names(items)
         return known
 
+    def is_word(self, name: Name) -> bool:
+        """Whether a name is an ordinary word, for want of a better one."""
+        return not self._vocabulary.is_name(name.key)
+
+    def part(self, items: Sequence[Item], taken: Container[str]) -> list[Item]:
+        """The items that the best name of some of them is about; [] if nothing names several.
+        `taken` are names that others have, folded."""
+        recent = items[-_LIMITS.max_items :]
+        named = [
+            one
+            for one in self._candidates(recent, self._vocabulary.is_name)
+            if len(one.titles) >= _LIMITS.min_in_part and one.name.folded not in taken
+        ]
+        if not named:
+            return []
+        best = min(named, key=lambda one: (-self._score(one, len(recent)), one.name.text))
+        central = self._central(best.name, items)
+        return [item for item, one in zip(items, central, strict=True) if one >= ABOUT]
+
     def _find_names(self, items: Sequence[Item]) -> list[Name]:
-        found: defaultdict[Key, _Found] = defaultdict(_Found)
-        for item in items:
-            for key, place in self._terms(item).items():
-                found[key].weights.append(_WEIGHTS.at(place))
-                found[key].best = max(found[key].best, place)
-                found[key].titles.add(item.title)
-            for term in item.terms:
-                if term.place in _ASKED:
-                    for part in parts_of(term.key):
-                        found[part].is_asked = True
-        titles = len({item.title for item in items})
-        asked = _asked_roots(items)
+        """Terms of the project if they name the items, else ordinary words."""
+        found = [
+            one for one in self._candidates(items, self._vocabulary.is_name) if one.names_all()
+        ]
+        if not found:
+            words = self._candidates(items, self._vocabulary.is_word)
+            found = [one for one in words if self._is_word_name(one)]
         scored = [
-            _Scored(Name(key, text), self._score(key, text, own, len(items)), own.count)
-            for key, own in found.items()
-            if own.weights
-            and own.is_frequent(len(items), titles)
-            # What only the text of requests has, and neither a title nor a reply, was pasted.
-            and (len(items) == 1 or own.best is not Place.REQUEST)
-            and (text := self._name_text(key))
-            and _is_about(text, asked)
+            _Scored(one.name, self._score(one, len(items)), len(one.weights)) for one in found
         ]
         scored.sort(key=lambda one: (-one.score, one.name.text))
         names: dict[str, Name] = {}
@@ -182,18 +195,65 @@ class ConceptNamer:
             names.setdefault(one.name.folded, one.name)
         return list(names.values())[: _LIMITS.max_names]
 
+    def _candidates(
+        self, items: Sequence[Item], accepts: Callable[[Key], bool]
+    ) -> Iterator[_Candidate]:
+        """The terms that several of the items have, or the one if there is one."""
+        found: defaultdict[Key, list[float]] = defaultdict(list)
+        for item in items:
+            for key, place in self._terms(item).items():
+                found[key].append(_WEIGHTS.at(place))
+        subjects = [self._subject(item) for item in items]
+        for key, weights in found.items():
+            if len(weights) < min(_LIMITS.min_members, len(items)) or not accepts(key):
+                continue
+            name = Name(key, self._vocabulary.spelling(key))
+            central = self._central(name, items)
+            telling = sum(c > 0 or s.is_telling for c, s in zip(central, subjects, strict=True))
+            titles = {i.title for i, c in zip(items, central, strict=True) if c >= ABOUT}
+            yield _Candidate(name, weights, central, telling, titles)
+
+    def _central(self, name: Name, items: Sequence[Item]) -> list[float]:
+        """How central a name is to each item."""
+        rarity = {root: self._rarity(root) for root in key_of(name.text.split())}
+        # What only the body of a request has may have been pasted.
+        unmentioned = (None, Place.REQUEST)
+        return [
+            self._subject(i).centrality(rarity, self._terms(i).get(name.key) not in unmentioned)
+            for i in items
+        ]
+
     def _terms(self, item: Item) -> Mapping[Key, Place]:
         known = self._places.get(item.uri)
         if known is None:
             known = self._places[item.uri] = self._vocabulary.places(item)
         return known
 
-    def _name_text(self, key: Key) -> str:
-        return self._vocabulary.spelling(key) if self._vocabulary.is_name(key) else ""
+    def _subject(self, item: Item) -> Subject:
+        known = self._subjects.get(item.uri)
+        if known is None:
+            known = self._subjects[item.uri] = Subject.of(item)
+        return known
 
-    def _score(self, key: Key, text: str, own: _Found, size: int) -> float:
-        """How many members have a term and where, times factors for its rarity in the bank, its
-        words, whether they are of the project's own, and whether people named it."""
+    def _is_word_name(self, one: _Candidate) -> bool:
+        """Whether an ordinary word names the items."""
+        is_path = self._vocabulary.names_path(one.name.key)
+        least = _LIMITS.min_central_path if is_path else _LIMITS.min_central_word
+        is_central = one.is_told and one.share >= least
+        return is_central and self._distinct(one) >= _LIMITS.min_distinct_word
+
+    def _distinct(self, one: _Candidate) -> float:
+        """The share of the items of the bank that have a term which is in the group."""
+        return len(one.weights) / self._vocabulary.frequency(one.name.key)
+
+    def _rarity(self, root: str) -> float:
+        factor = _WEIGHTS.generic_root if is_generic(root) or is_process_stem(root) else 1
+        return self._vocabulary.rarity(root) * factor
+
+    def _score(self, one: _Candidate, size: int) -> float:
+        """How central a term is, how many members have it and where, times factors for its rarity
+        in the bank, its words, and whether these are of the project's own."""
+        key, text = one.name
         frequency = self._vocabulary.frequency(key)
         rarity = rarity_of(frequency, self._total) ** _WEIGHTS.rarity_exponent
         words = text.count(" ") + 1
@@ -204,28 +264,10 @@ class ConceptNamer:
         length *= _WEIGHTS.plural_modifier if has_plural_modifier(text) else 1
         is_common_phrase = all(is_common(word.lower()) for word in text.split())
         length *= _WEIGHTS.common_words if is_common_phrase else 1
-        length *= 1 if own.is_asked else _WEIGHTS.only_replied
-        distinct = _between(_WEIGHTS.least_distinct, own.count / frequency)
+        distinct = _between(_WEIGHTS.least_distinct, self._distinct(one))
         own_words = _between(_WEIGHTS.least_own, self._vocabulary.own_share(key))
-        return round(sum(own.weights) / size * rarity * length * distinct * own_words, 6)
-
-
-def _asked_roots(items: Sequence[Item]) -> set[str]:
-    """The stems of what people asked for, changed and committed in some items, as against what
-    only replies say."""
-    found = {root for item in items for root in roots_of(without_error_messages(item.title))}
-    found.update(
-        root for item in items for term in item.terms if term.place in _ASKED for root in term.key
-    )
-    return found
-
-
-def _is_about(text: str, asked: Set[str]) -> bool:
-    """Whether people named something of a term, or it is a file: else it is a detail that replies
-    mention."""
-    words = text.split()
-    telling = [word for word in words if not is_generic(word.lower())] or words
-    return not asked.isdisjoint(key_of(telling)) or any(map(is_file, words))
+        found = one.share * sum(one.weights) / size
+        return round(found * rarity * length * distinct * own_words, 6)
 
 
 def _between(least: float, share: float) -> float:

@@ -244,11 +244,12 @@ class Grouping:
                 elder, younger = sorted((group, other), key=lambda g: g.members[0])
                 if younger.id in self._decided:
                     continue
-                self._merge_into(elder, younger, item)
+                self.merge_into(elder, younger, item)
                 group = elder
         return group
 
-    def _merge_into(self, elder: Group, younger: Group, item: Item) -> None:
+    def merge_into(self, elder: Group, younger: Group, item: Item) -> None:
+        """Merge the younger of two concepts into the elder, after an item was added."""
         shared = tuple(self.shared_features(elder, younger))
         elder.events.append(GroupEvent(item.time, "merged", younger.id, younger.name, shared))
         for number in younger.members:

@@ -23,7 +23,7 @@ from holdfast.model.knowledge import Memory
 from holdfast.model.records import Exchange, Outcome
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
-from holdfast.refine.concepts.file_names import file_topic, file_weight, normalise_path
+from holdfast.refine.concepts.file_names import file_topic, file_weight, is_index, normalise_path
 from holdfast.refine.concepts.process_words import is_process_stem
 from holdfast.refine.concepts.terms import (
     ASKED,
@@ -206,6 +206,7 @@ def _exchange_terms(exchange: Exchange, subjects: Iterable[str]) -> tuple[Term, 
         file = normalise_path(path)
         if file_weight(file) >= 1:
             found += file_term(file_topic(file))
+        if file_weight(file) >= 1 or is_index(file):
             found += file_term(_folder_name(file), Place.FOLDER)
     return _best_places(found)
 

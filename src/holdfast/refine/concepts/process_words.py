@@ -7,6 +7,7 @@ from holdfast.language import stem
 _PROCESS_STEMS = frozenset(
     stem(word)
     for word in (
+        "pytest jest vitest mypy pyright ruff tsc clippy "
         "commit committed commits push pushed pull pr rebase stash checkout changelog lint linter "
         "typecheck pre-commit precommit husky prettier eslint pass passed passes passing fail "
         "failed failing verify verified verification review reviewed approve approved complete "

@@ -53,7 +53,7 @@ def split(
     if grouping.similarity(leaving, staying) >= _LIMITS.max_similarity:
         return None
     core = tuple(grouping.shared_features(leaving, leaving))
-    moved = _with_followers(grouping, group, leave)
+    moved = with_followers(grouping, group, leave)
     new = grouping.split_off(group, moved, grouping.items[moved[0]].founded_id)
     group.events.append(GroupEvent(item.time, "split", new.id, "", core))
     new.events.append(GroupEvent(item.time, "left", group.id, group.name, core))
@@ -89,7 +89,7 @@ def _overlap(features: Features, side: Group) -> float:
     return (files + words) / 2 if features.files else words
 
 
-def _with_followers(grouping: Grouping, group: Group, members: Sequence[int]) -> list[int]:
+def with_followers(grouping: Grouping, group: Group, members: Sequence[int]) -> list[int]:
     """These members, and those without a topic that follow one of them in its session."""
     own = set(members)
     last: dict[str, int] = {}

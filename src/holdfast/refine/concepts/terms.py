@@ -183,7 +183,43 @@ def _root(word: str) -> str:
 
 def roots_of(text: str) -> set[str]:
     """The stems of all words of a text, also of those that no term has."""
-    return {root for token in _TOKEN.findall(text) for root in _roots(token)}
+    return {
+        root
+        for piece in _PIECE_END.split(text)
+        for token in _TOKEN.findall(piece)
+        for part in filter(None, token.split("/"))
+        for root in _roots(part)
+    }
+
+
+def telling_roots(text: str) -> set[str]:
+    """The stems of the words of a text that say what it is about."""
+    return {
+        root
+        for token in _TOKEN.findall(text)
+        if _plain_class(token) in _TELLING and not is_generic(token.lower())
+        for root in _roots(token)
+        if not is_process_stem(root)
+    }
+
+
+# A line of a terminal: its prompt, a command that nobody would write as a request, a log.
+_TERMINAL = regex(
+    r"^(?:\S*\w@[\w.-]+[: ]\S+ ?[%$#❯>] |[❯$] ?\w|[~/]\S* \([\w/.-]+\) |"
+    r"(?i:uv|npm|bun|poetry) run |(?i:npx) \S|(?i:sudo) \S).*$|"
+    r"(?<=[^\n] )\[[A-Z][\w ]+\] .*$",  # a line of a log, after what somebody says about it
+    re.MULTILINE,
+)
+# What a program composed: the history of another session, or a task for an agent.
+_COMPOSED = regex(
+    r"^\W*(?:the following is the \w+ agent history|you are\b|your [\w -]{1,30} is\b)", re.I
+)
+
+
+def without_pasted_text(text: str) -> str:
+    """A request without lines of a terminal and messages of errors that are pasted into it; "" if a
+    program composed it."""
+    return "" if _COMPOSED.match(text) else without_error_messages(_TERMINAL.sub("", text))
 
 
 def without_error_messages(text: str) -> str:
@@ -205,7 +241,7 @@ def find_terms(text: str, place: Place) -> Iterator[Term]:
     """The terms of a text. What is marked in it, and code in it, counts as such; what is quoted
     counts as said, too. Messages of errors in requests do not count."""
     if place in ASKED:
-        text = without_error_messages(text)
+        text = without_pasted_text(text)
     text = _NO_WORDS.sub(" | ", _FENCE.sub("\n", text))
     if place < Place.MARKED:
         for match in _MARKED.finditer(text):
@@ -332,6 +368,7 @@ def is_plural(word: str) -> bool:
     return word[-1] == "s" and word[-2:] != "ss"
 
 
+_TELLING = frozenset((WordClass.NOUN, WordClass.GERUND))
 _BEFORE_VERB = frozenset((WordClass.SUBJECT, WordClass.VERB_CUE, WordClass.ACTION))
 _CONTENT = frozenset((WordClass.NOUN, WordClass.ADJECTIVE, WordClass.ACTION, WordClass.GERUND))
 _OBJECT = frozenset((WordClass.DETERMINER, WordClass.SUBJECT))

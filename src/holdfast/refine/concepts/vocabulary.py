@@ -11,7 +11,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from holdfast.language import split_identifier
-from holdfast.refine.concepts.items import Item
+from holdfast.refine.concepts.items import Item, rarity_of
+from holdfast.refine.concepts.process_words import is_process_stem
 from holdfast.refine.concepts.terms import (
     ASKED,
     Key,
@@ -25,7 +26,7 @@ from holdfast.refine.concepts.terms import (
     key_of,
     names_thing,
 )
-from holdfast.refine.core.word_classes import WordClass, is_common, word_class
+from holdfast.refine.core.word_classes import WordClass, is_common, is_generic, word_class
 
 # Places where a project names its parts, as against prose.
 _PATHS = frozenset((Place.FILE, Place.FOLDER))
@@ -37,6 +38,7 @@ _SHOWN_WEIGHT = 4
 
 _PLURAL_MODIFIERS = frozenset("docs settings analytics news sales graphics windows".split())
 _MIN_PLURAL_CHARS = 3
+_MIN_WORD_CHARS = 4
 _SHORT_ACRONYM = 3
 # Shorter names are in those of projects by chance.
 _MIN_PROJECT_LETTERS = 6
@@ -54,6 +56,7 @@ class Vocabulary:
 
     def __init__(self, items: Sequence[Item], project: str = "") -> None:
         """`project` is the name of the project, which names none of its concepts."""
+        self._total = len(items)
         self._whole: Counter[Key] = Counter()
         self._words: Counter[str] = Counter()
         self._own_words: set[str] = set()
@@ -102,6 +105,10 @@ class Vocabulary:
                     found[part] = max(place, found.get(part, place))
         return found
 
+    def rarity(self, root: str) -> float:
+        """The rarity of a word in the bank."""
+        return rarity_of(self._words[root], self._total)
+
     def frequency(self, key: Key) -> int:
         """The number of items that have a term."""
         return self._frequency[key]
@@ -141,6 +148,29 @@ class Vocabulary:
         # "PRD" and "LTS" say less than the phrases that they are in.
         is_short = is_short_cjk(text) or (text.isupper() and len(text) <= _SHORT_ACRONYM)
         return not is_short and not (text.islower() and text.isascii())
+
+    def is_word(self, key: Key) -> bool:
+        """Whether a term is one noun that names a file, or that only this project uses: it names a
+        concept only if nothing else does."""
+        text = self.spelling(key).lower()
+        if len(key) > 1 or len(text) < _MIN_WORD_CHARS or not text.isalpha():
+            return False
+        if is_generic(text) or is_process_stem("".join(key)) or self._is_project(key, text):
+            return False
+        if key in self._paths:
+            return word_class(text) in (WordClass.NOUN, WordClass.ACTION)
+        is_own = self._own_words.issuperset(key) and not is_common(text)
+        return is_own and word_class(text) is WordClass.NOUN
+
+    def _is_project(self, key: Key, text: str) -> bool:
+        """Whether a name is that of the project, or a part of it."""
+        letters = _letters(text)
+        is_inside = len(letters) >= _MIN_PROJECT_LETTERS and letters in self._project_letters
+        return is_inside or self._project.issuperset(key)
+
+    def names_path(self, key: Key) -> bool:
+        """Whether a file or a folder that was changed has this name."""
+        return key in self._paths
 
     def own_share(self, key: Key) -> float:
         """The share of the words of a term that the project uses for its own parts."""
