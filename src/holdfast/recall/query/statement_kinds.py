@@ -56,19 +56,19 @@ _WEIGHTS = KindWeights()
 _FORBIDS = regex(
     r"\b(?:never|must(?: not|n['’]t)|(?:may|shall) not|not (?:be )?(?:allowed|permitted)|"
     r"no longer (?:allowed|permitted)|forbid\w*|forbade|prohibit\w*|ban(?:s|ned)?|disallow\w*|"
-    r"off[- ]limits|hard[- ]deprecat\w+|only (?:via|through|by))\b|"
+    r"off[- ]limits)\b|"
     r"(?:^|[.;:!] |\band |\bplease |\bso |, |- )(?:do not|don['’]?t|no more|stop \w+ing|avoid)\b|"
-    r"\bi (?:do not|don['’]?t) want\b|\b(?:ends?|lands?|goes?) on \w+ via\b",
+    r"\bi (?:do not|don['’]?t) want\b",
     re.IGNORECASE,
 )
 _PERHAPS_FORBIDS = regex(r"\bshould(?: not|n['’]t)|\bcan ?not be\b", re.IGNORECASE)
 # How a sentence says what was found to be the cause.
 _FINDS_CAUSE = regex(
-    r"\broot cause|\b(?:cause|reason|culprit|trigger|breakage|failure|error|bug|problem|issue|leak)"
-    r" (?:is|was|were|came|comes|isn['’]t)\b|\b(?:came|comes) from\b|\bcaused by\b|\bbecause\b|"
-    r"\bdue to\b|\bwhat (?:happened|was wrong|went wrong)\b|\bfound the (?:bug|cause|mismatch|"
-    r"problem|issue)\b|\bthat['’]s (?:why|the leak|the bug)\b|"
-    r"\b(?:path|value|order|type) is wrong\b",
+    r"\broot cause|\b(?:cause|culprit|trigger|breakage|failure|error|bug|problem|issue|leak)"
+    r" (?:is|was|were|came|comes|isn['’]t)\b|\b(?:came|comes) from\b|\bcaused by\b|"
+    r"\bwhat (?:happened|was wrong|went wrong)\b|"
+    r"\bfound the (?:bug|cause|mismatch|problem|issue)\b|"
+    r"\bthat['’]s (?:why|the leak|the bug)\b|\b(?:path|value|order|type) is wrong\b",
     re.IGNORECASE,
 )
 # A command between backquotes: several words, or a call of a script.
@@ -79,7 +79,7 @@ _COMMAND_SPAN = regex(
 _INSTRUCTS = regex(
     r"(?:^|[.;:!] |\bthen |\bjust |\byou can |\bcan be |\bby )(?:run(?:ning)?|us(?:e|ing)|"
     r"set(?:ting)?|add(?:ing)?|put(?:ting)?|call(?:ing)?|type|execute|install(?:ing)?|"
-    r"pass(?:ing)?|enabl(?:e|ing)|configur(?:e|ing)|open(?:ing)?|uncheck|disabl(?:e|ing)|append|"
+    r"pass(?:ing)?|enabl(?:e|ing)|configur(?:e|ing)|open(?:ing)?|disabl(?:e|ing)|append|"
     r"export|copy|pull|edit)\b",
     re.IGNORECASE,
 )
@@ -117,9 +117,11 @@ def kind_factor(wanted: WantedKind | None, sentence: str, by_person: bool) -> fl
 
 
 def _fault_factor(sentence: str) -> float:
-    if _FINDS_CAUSE.search(sentence) or causal_relations(sentence):
+    """People give reasons for what they want, too: a reason counts beside a fault."""
+    fails = describes_failure(sentence)
+    if _FINDS_CAUSE.search(sentence) or (fails and causal_relations(sentence)):
         return _WEIGHTS.finds_cause
-    return _WEIGHTS.names_fault if describes_failure(sentence) else _WEIGHTS.no_fault
+    return _WEIGHTS.names_fault if fails else _WEIGHTS.no_fault
 
 
 def _way_factor(sentence: str, by_person: bool) -> float:

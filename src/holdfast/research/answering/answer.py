@@ -33,6 +33,7 @@ from holdfast.model.records import Role
 from holdfast.model.trust import Status
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.core.relevance import weigh_terms
+from holdfast.recall.core.tuning import DEFAULT_THRESHOLDS
 from holdfast.recall.lookup.by_uri import find_by_uri
 from holdfast.recall.lookup.origins import Named, origins
 from holdfast.recall.lookup.page_url import page_url
@@ -50,6 +51,7 @@ from holdfast.research.answering.confidence import (
     unknown_names,
     unsaid_word,
 )
+from holdfast.research.answering.evidence import cosine_in
 from holdfast.research.answering.fixed_states import (
     PUSHED_BACK,
     change_since,
@@ -195,17 +197,31 @@ def _answer(reader: Reader, request: AskRequest, found: RecallResult) -> Answer:
         return _abstain(reader, request, replace(found, misses=found.hits), asked)
     confidence = Confidence.MEDIUM
     if not by_time:
-        confidence = confidence_in(reader, request.bank, request.question, found.hits)
+        # Where only what forbids something is quoted, nothing else makes it surer.
+        of_kind = asked.asks_what_is_forbidden
+        measured = [item.hit for item in quotes] if of_kind else found.hits
+        confidence = confidence_in(reader, request.bank, request.question, measured)
     if is_history(quotes):
         confidence = Confidence.LOW
+    thing = ""
     if confidence is Confidence.LOW and not by_time:
-        thing = unmentioned_thing(reader, request.bank, request.question)
-        if thing:
-            return _abstain(reader, request, replace(found, hits=(), misses=()), asked, thing)
+        thing = _unmentioned(reader, request, found.hits)
+    if thing:
+        return _abstain(reader, request, replace(found, hits=(), misses=()), asked, thing)
     notes = [_LINKED_BY_NAMES] if causes else []
     answer = compose(reader, request, quotes, confidence, notes, statuses)
     missing = _what_is_missing(reader, request, quotes, confidence, weights)
     return replace(answer, caveats=(*missing, *answer.caveats))
+
+
+def _unmentioned(reader: Reader, request: AskRequest, hits: Sequence[Hit]) -> str:
+    """The thing that a question is about and no record mentions; "" where a few records were
+    compared by meaning, which have few of the words that people use."""
+    by_meaning = any(cosine_in(hit.why) for hit in hits if "coverage" in hit.why)
+    few = DEFAULT_THRESHOLDS.small_bank
+    if by_meaning and reader.passages.count(request.bank, few) < few:
+        return ""
+    return unmentioned_thing(reader, request.bank, request.question)
 
 
 def _what_is_missing(
