@@ -71,9 +71,17 @@ _FINDS_CAUSE = regex(
     r"\bthat['’]s (?:why|the leak|the bug)\b|\b(?:path|value|order|type) is wrong\b",
     re.IGNORECASE,
 )
-# A command between backquotes: several words, or a call of a script.
-_COMMAND_SPAN = regex(
-    r"`\$? ?(?:[\w./~-]*/)?(?:[a-z][\w.-]*) (?:-{0,2}[\w./:@~\"'<$-])[^`]*`|`\./[^`]+`|`/[a-z]\w*`"
+# Between backquotes a command, a call of a script or a setting with its value; and a command as one
+# types it.
+_SPAN = regex(r"`([^`]+)`")
+_COMMAND = regex(
+    r"\$? ?(?:[\w./~-]*/)?[a-z][\w.-]* -{0,2}[\w./:@~\"'<$-].*|\./.+|[\w.\[\] -]+ ?= ?\S.*",
+    re.DOTALL,
+)
+_TYPED_COMMAND = regex(
+    r"(?:uv|npm|npx|pnpm|yarn|bun|deno|cargo|python3?|mise|docker|brew|pip|poetry|dotnet|nix) "
+    r"(?:run|test|install|build|exec|start|add|check|-)",
+    re.IGNORECASE,
 )
 # What a sentence tells somebody to do.
 _INSTRUCTS = regex(
@@ -128,7 +136,12 @@ def _way_factor(sentence: str, by_person: bool) -> float:
     """What a person tells an agent to do, and what an agent says it is doing, is no way."""
     if _NARRATES_WORK.search(sentence):
         return _WEIGHTS.gives_none
-    if _COMMAND_SPAN.search(sentence):
+    if _shows_command(sentence):
         return _WEIGHTS.shows_command
     tells = not by_person and _INSTRUCTS.search(sentence)
     return _WEIGHTS.instructs if tells else _WEIGHTS.gives_none
+
+
+def _shows_command(sentence: str) -> bool:
+    spans = _SPAN.findall(sentence)
+    return any(map(_COMMAND.fullmatch, spans)) or _TYPED_COMMAND.match(sentence) is not None
