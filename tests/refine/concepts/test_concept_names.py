@@ -148,6 +148,14 @@ def test_what_few_titles_have_is_no_name_though_all_texts_mention_it() -> None:
     assert names_of([named, *exchanges, *more])[0] == "brass bell"
 
 
+def test_what_titles_only_compare_with_is_no_name() -> None:
+    ends = ["instead of the Vercel bell", "similar to the Vercel bell", "unlike the Vercel bell"]
+    exchanges = [work(n, f"Mend crane {n} {end}", summary="Ok.") for n, end in enumerate(ends)]
+    assert not any("Vercel" in name for name in names_of(exchanges))
+    about = [work(n, f"Mend the Vercel bell {n} instead of crane") for n in range(3)]
+    assert any("Vercel" in name for name in names_of(about))
+
+
 def test_a_title_that_says_nothing_takes_no_name_away() -> None:
     summary = "The brass bell is done."
     named = [work(n, f"The brass bell {n}", summary=summary) for n in range(2)]

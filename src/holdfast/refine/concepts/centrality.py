@@ -13,7 +13,13 @@ from typing import NamedTuple
 from holdfast.language import sentences
 from holdfast.refine.concepts.file_names import file_topic, file_weight, is_index
 from holdfast.refine.concepts.items import Item
-from holdfast.refine.concepts.terms import key_of, roots_of, telling_roots, without_pasted_text
+from holdfast.refine.concepts.terms import (
+    key_of,
+    roots_of,
+    telling_roots,
+    without_comparisons,
+    without_pasted_text,
+)
 
 
 class CentralityWeights(NamedTuple):
@@ -55,7 +61,9 @@ class Subject(NamedTuple):
     @classmethod
     def of(cls, item: Item) -> Subject:
         """The subject of an item."""
-        asked = "\n".join((without_pasted_text(item.title), *item.commit_subjects))
+        asked = without_comparisons(
+            "\n".join((without_pasted_text(item.title), *item.commit_subjects))
+        )
         topics = map(_topic, item.changed_files)
         files = tuple(frozenset(key_of([topic])) for topic in dict.fromkeys(topics) if topic)
         statement = next(iter(sentences(item.text)), "")

@@ -68,16 +68,12 @@ class NameLimits(NamedTuple):
     max_items: int = 60  # the latest members; more cost time and hardly change the name
     max_names: int = 6
     min_members: int = 2  # that have the term, unless there is only one
-    # How central a name must be to the members on average (`centrality`): less for a few members,
-    # of which one often says what the others go on with.
-    min_central: float = 0.4
-    min_central_of_many: float = 0.5
-    many: int = 5
-    few: int = 3  # of so many members, one that is about the name is enough
-    # For an ordinary word: how central, if it also names a file, and if not; and the share of its
-    # uses in the bank that it names.
-    min_central_path: float = 0.5
+    # How central a name must be to the members on average (`centrality`), and an ordinary word that
+    # names no file.
+    min_central: float = 0.5
     min_central_word: float = 0.65
+    few: int = 3  # of so many members, one that is about the name is enough
+    # The share of the uses of an ordinary word in the bank that a concept of its name must have.
     min_distinct_word: float = 0.12
     # Members with different titles that must be about a name that names only a part of them.
     min_in_part: int = 2
@@ -125,10 +121,8 @@ class _Candidate(NamedTuple):
 
     def names_all(self) -> bool:
         """Whether it names the items as a whole."""
-        is_many = self.telling >= _LIMITS.many
-        least = _LIMITS.min_central_of_many if is_many else _LIMITS.min_central
         is_about = self.is_told if self.telling > _LIMITS.few else bool(self.titles)
-        return is_about and self.share >= least
+        return is_about and self.share >= _LIMITS.min_central
 
 
 class _Scored(NamedTuple):
@@ -238,7 +232,7 @@ class ConceptNamer:
     def _is_word_name(self, one: _Candidate) -> bool:
         """Whether an ordinary word names the items."""
         is_path = self._vocabulary.names_path(one.name.key)
-        least = _LIMITS.min_central_path if is_path else _LIMITS.min_central_word
+        least = _LIMITS.min_central if is_path else _LIMITS.min_central_word
         is_central = one.is_told and one.share >= least
         return is_central and self._distinct(one) >= _LIMITS.min_distinct_word
 

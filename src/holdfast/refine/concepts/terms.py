@@ -210,6 +210,12 @@ _TERMINAL = regex(
     r"(?<=[^\n] )\[[A-Z][\w ]+\] .*$",  # a line of a log, after what somebody says about it
     re.MULTILINE,
 )
+# What something is compared with, up to the next mark or for a few words.
+_COMPARED = regex(
+    r"\b(?:instead of|rather than|as opposed to|similar(?:ly)? to|such as|unlike|"
+    r"compared (?:to|with)|inspired by)(?: [^\s,.;:?!()]+){1,4}",
+    re.IGNORECASE,
+)
 # What a program composed: the history of another session, or a task for an agent.
 _COMPOSED = regex(
     r"^\W*(?:the following is the \w+ agent history|you are\b|your [\w -]{1,30} is\b)", re.I
@@ -220,6 +226,11 @@ def without_pasted_text(text: str) -> str:
     """A request without lines of a terminal and messages of errors that are pasted into it; "" if a
     program composed it."""
     return "" if _COMPOSED.match(text) else without_error_messages(_TERMINAL.sub("", text))
+
+
+def without_comparisons(text: str) -> str:
+    """A title without what it only compares things with: "instead of Azure"."""
+    return _COMPARED.sub(" ", text)
 
 
 def without_error_messages(text: str) -> str:
