@@ -182,6 +182,17 @@ def test_the_history_of_a_concept_has_its_earlier_names() -> None:
     assert concept.history[0].what == "founded" and concept.history[0].time == early[0].started
 
 
+def test_the_history_of_a_concept_ends_with_its_name_if_it_was_never_named_before() -> None:
+    keywords, summary = ["gauge", "drift", "tide", "pump"], "The harbour gauge is fine."
+    first = [work(n, "Calibrate it", [], keywords, summary) for n in range(2)]
+    named = work(6, "Calibrate the harbour gauge", [], keywords, summary)
+    builder = build_concepts([*first, named, *OTHERS])
+    (group,) = builder.groups
+    assert not group.events
+    concept = describe(BANK, builder, group, concept_names(builder)[0], None)
+    assert concept.history[-1].what == 'named "harbour gauge"'
+
+
 def test_a_concept_has_its_span_files_keywords_and_latest_item() -> None:
     mixed = [replace(IMPORTS[1], trust=Trust.EXTERNAL), *IMPORTS[::2], *OTHERS]
     builder = build_concepts(mixed)

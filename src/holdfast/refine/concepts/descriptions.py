@@ -131,8 +131,9 @@ def _history(group: Group, items: Sequence[Item], name: str) -> tuple[ConceptEve
     for event in group.events:
         events.append(_describe_event(event, last_name, spellings))
         last_name = event.name if event.what in ("named", "renamed") else last_name
-    if last_name and name not in (last_name, UNNAMED):
-        events.append(ConceptEvent(items[-1].time, f'renamed "{name}"', f'was "{last_name}"'))
+    if name not in (last_name, UNNAMED):
+        event = GroupEvent(items[-1].time, "renamed" if last_name else "named", "", name)
+        events.append(_describe_event(event, last_name, spellings))
     return (founding, *events[-_LIMITS.max_events :])
 
 
