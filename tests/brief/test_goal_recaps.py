@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from bench.recaps import unrelated_prompts
 
 from holdfast.app.memory import Holdfast
 from holdfast.recall.retrievers.recaps import LIMITS, RecapSearch
+from holdfast.settings import Settings
 from tests.support.harbour import harbour_matters, harbour_memory
+from tests.support.transcripts import Script
 
 # Two that a later conversation changed, one by a person, one with an exception said afterwards.
 WANTED = ("quiet-hours", "turnaround-gap", "webhook-retries", "fleet-import", "length-units")
@@ -78,3 +82,29 @@ def test_a_forgotten_recap_is_not_told(harbour: Holdfast) -> None:
         assert "feet first" not in harbour.briefs.goal_brief(matter.prompt).text
     finally:
         harbour.restore(f"holdfast://memory/{recap.memory.id}")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "amid_work"), [(0, 0, False), (0, 8, True), (14, 0, True)]
+)
+def test_a_recap_in_a_session_about_much_else_counts_as_said_amid_work(
+    tmp_path: Path, before: int, after: int, amid_work: bool
+) -> None:
+    start = datetime(2026, 5, 4, 9, tzinfo=UTC)
+    script = Script("00000009-0000-4000-8000-000000000003", "/home/dev/harbour", start=start)
+    conversation = harbour_matters()["length-units"].conversations[0]
+    for number in range(before):
+        script.user(f"Rename list {number} of the berths, please")
+        script.assistant(f"Renamed list {number}.")
+    for speaker, text in conversation.turns:
+        script.user(text) if speaker == "user" else script.assistant(text)
+    for number in range(after):
+        script.user(f"Now remove column {number} of the piers")
+        script.assistant(f"Removed column {number}.")
+    script.write(tmp_path / "p")
+    settings = Settings(tmp_path / "home", tmp_path / "claude", bank="harbour")
+    with Holdfast(settings) as memory:
+        memory.ingest(memory.ingestion.find([tmp_path / "p"]))
+        search = RecapSearch(memory.reader, memory.context.bank_id() or "")
+        search.find("feet and metres", lambda _: (1.0, 9), [], None)
+        assert [match.amid_work for match in search.all] == [amid_work]

@@ -37,17 +37,21 @@ class RecapSearchLimits(NamedTuple):
     # Messages of a conversation before its recap and after it.
     before: int = 26
     after: int = 8
+    # A message in one of so many places before or after those says that the session is longer.
+    beyond: int = 3
     # The messages of a conversation whose cosines count.
     best_messages: int = 3
     shared_words: float = 0.2
     min_score: float = 0.315
-    # What a recap needs that tools were used on the way to: it may say how far some work was, and
-    # the texts around it are about all sorts of things. Of 90 prompts of other projects 26 have
-    # one of at least 0.315 in a bank of 48 real sessions, the best 0.43.
+    # What a recap needs that tools were used on the way to, or that stands in the middle of a long
+    # session: it may say how far some work was, and the texts around it are about all sorts of
+    # things. Of 90 prompts of other projects 26 have one of at least 0.315 in a bank of 48 real
+    # sessions, the best 0.43.
     min_score_amid_work: float = 0.45
     # How much nearer than the typical session of the bank the best conversation must be, if the
     # prompt shares fewer rare words with it: every prompt about a project is near to a conversation
-    # that says what the project is for. Chosen with a look at the held-back half: 0.03 loses one.
+    # that says what the project is for. Those told beside the best one need it in any case. Chosen
+    # with a look at the held-back half: 0.03 loses one.
     min_contrast: float = 0.0
     many_shared_words: int = 3
     # How much nearer a recap amid work must itself be: the work around it is about other matters.
@@ -80,7 +84,7 @@ class RecapMatch:
         # How near the conversation is, and the recap itself.
         self.cosine = 0.0
         self.own_cosine = 0.0
-        # Whether tools were used on the way to it.
+        # Whether tools were used on the way to it, or its session is longer than a conversation.
         self.amid_work = False
 
     @property
@@ -95,10 +99,7 @@ class RecapMatch:
 
     def is_of(self, session: str, seq: int) -> bool:
         """Whether a turn belongs to the matter."""
-        return any(
-            one.session == session and one.seq - LIMITS.before <= seq <= one.seq + LIMITS.after
-            for one in self.conversations
-        )
+        return any(_is_of(one, session, seq) for one in self.conversations)
 
 
 class RecapSearch:
@@ -145,7 +146,8 @@ class RecapSearch:
         if not _stands_out(ranked[0], typical):
             return []
         least_beside = max(fraction * ranked[0].score, 0.01)
-        return [match for match in ranked if match.score >= least_beside]
+        beside = [one for one in ranked[1:] if one.score >= least_beside]
+        return [ranked[0], *(one for one in beside if _is_near(one, typical))]
 
     def _nearest(self, passages: Sequence[Passage]) -> list[RecapMatch]:
         """The matters that most of the passages belong to, the first passages counting more."""
@@ -175,9 +177,9 @@ class RecapSearch:
         conversations the best counts."""
         scores: list[tuple[float, float, int]] = []
         for one in match.conversations:
-            around = self._around(one)
-            messages = [passage for passage in around if passage.role != "tool"]
-            match.amid_work = match.amid_work or len(messages) < len(around)
+            found = self._around(one)
+            messages = [p for p in found if p.role != "tool" and _is_of(one, p.session, p.seq)]
+            match.amid_work = match.amid_work or len(messages) < len(found)
             said = " ".join((one.memory.what, *(passage.body for passage in messages)))
             share, rare_words = overlap(said)
             if meaning is None:
@@ -193,10 +195,18 @@ class RecapSearch:
         return max(scores)
 
     def _around(self, recap: Recap) -> list[Passage]:
-        """The passages of what was said and done on the way to a recap, and right after it."""
-        places = range(max(0, recap.seq - LIMITS.before), recap.seq + LIMITS.after + 1)
+        """The passages of what was said and done on the way to a recap, right after it and, to tell
+        whether the session is longer, a little beyond."""
+        first = max(0, recap.seq - LIMITS.before - LIMITS.beyond)
+        places = range(first, recap.seq + LIMITS.after + LIMITS.beyond + 1)
         near = ((recap.session, place) for place in places)
         return list(self._reader.passages.of_turns(self._bank, near))
+
+
+def _is_of(recap: Recap, session: str, seq: int) -> bool:
+    """Whether a turn belongs to the conversation of a recap."""
+    is_close = recap.seq - LIMITS.before <= seq <= recap.seq + LIMITS.after
+    return is_close and recap.session == session
 
 
 def _is_itself_near(match: RecapMatch, typical: float | None) -> bool:
@@ -211,9 +221,12 @@ def _is_itself_near(match: RecapMatch, typical: float | None) -> bool:
 def _stands_out(match: RecapMatch, typical: float | None) -> bool:
     """Whether the conversation of a recap has more to do with a prompt than a session that is
     typical of its bank."""
-    if typical is None or match.rare_words >= LIMITS.many_shared_words:
-        return True
-    return match.cosine - typical >= LIMITS.min_contrast
+    return match.rare_words >= LIMITS.many_shared_words or _is_near(match, typical)
+
+
+def _is_near(match: RecapMatch, typical: float | None) -> bool:
+    """Whether the conversation of a recap is nearer to a prompt than a typical session."""
+    return typical is None or match.cosine - typical >= LIMITS.min_contrast
 
 
 def _mean_of_best(cosines: Sequence[float]) -> float:

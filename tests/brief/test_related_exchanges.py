@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.app.memory import Holdfast
+from holdfast.brief import first_prompt
 from holdfast.brief.first_prompt import PromptSimilarity
-from holdfast.brief.related_sessions import Outdated, related_sessions
+from holdfast.brief.related_exchanges import Outdated, related_exchanges
 from holdfast.recall.core.candidates import ScoredPassage
 from holdfast.recall.query.terms import read_terms
 from holdfast.settings import Settings
@@ -48,6 +49,13 @@ def depot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Holdfast]:
         "The dashboard shows the weight of each pallet in kilograms. The value is read from the "
         "scale service every minute and kept in a cache.",
     )
+    write(
+        folder,
+        3,
+        8,
+        "Assess whether the forklift driver may move the red barrels with acid to gate seven",
+        '{"risk": "low", "rationale": "The forklift driver may move red barrels with acid."}',
+    )
     settings = Settings(home=folder / "home", claude_dir=folder)
     with Holdfast(with_empty_memory(settings), now=lambda: NOW) as memory:
         memory.ingest(memory.ingestion.find([folder / "p"]))
@@ -66,6 +74,11 @@ def test_a_cause_is_told_to_a_prompt_in_other_words(depot: Holdfast) -> None:
 def test_a_prompt_about_something_else_is_told_nothing(depot: Holdfast) -> None:
     prompt = "Add a login page with two factor authentication for the customers"
     assert depot.briefs.goal_brief(prompt, "depot").text == ""
+
+
+def test_what_a_program_asked_an_agent_for_is_not_told(depot: Holdfast) -> None:
+    prompt = "May the forklift driver move the red barrels with acid to another gate?"
+    assert "rationale" not in depot.briefs.goal_brief(prompt, "depot").text
 
 
 CAUSES = {
@@ -94,7 +107,10 @@ def bakery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Holdfast]:
         yield memory
 
 
-def told(memory: Holdfast, near: float, others: float) -> list[str]:
+GOAL = "With the bakery suite our drivers lost their way in the old town and arrived late"
+
+
+def told(memory: Holdfast, near: float, others: float, goal: str = GOAL) -> list[str]:
     """What is told of the bakery where the session about vans has one cosine and the others have
     another."""
     reader = memory.reader
@@ -110,11 +126,10 @@ def told(memory: Holdfast, near: float, others: float) -> list[str]:
     for record in reader.memories.retained(bank, limit=100):
         for passage in reader.passages.of_records(bank, "memory", [record.id]):
             scored.append(ScoredPassage(passage, near if passage.session in vans else others))
-    goal = "With the bakery suite our drivers lost their way in the old town and arrived late"
     prompt = PromptSimilarity(reader, bank, read_terms(goal))
     nearest = sorted(scored, key=lambda one: -one.score)
-    found = related_sessions(reader, bank, prompt, nearest, lambda: Outdated(reader, bank, [], []))
-    return [statement.text for session in found for statement in session.statements]
+    found = related_exchanges(reader, bank, prompt, nearest, lambda: Outdated(reader, bank, [], []))
+    return [statement.text for one in found for statement in one.statements]
 
 
 def test_a_session_is_told_if_it_is_nearer_than_the_others(bakery: Holdfast) -> None:
@@ -123,3 +138,29 @@ def test_a_session_is_told_if_it_is_nearer_than_the_others(bakery: Holdfast) -> 
 
 def test_nothing_is_told_to_a_prompt_that_is_near_to_all_sessions(bakery: Holdfast) -> None:
     assert not told(bakery, 0.6, 0.55)
+
+
+def test_a_message_that_repeats_a_statement_is_not_told_too(bakery: Holdfast) -> None:
+    texts = told(bakery, 0.6, 0.45)
+    assert sum("ignored one-way streets" in text for text in texts) == 1
+
+
+def test_a_prompt_in_words_that_the_memory_never_saw_needs_more(
+    bakery: Holdfast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new = "With the bakery suite our kayaks lost sonar, rudder and ballast"
+    assert told(bakery, 0.6, 0.45, new)  # the memory is too small to say what is new to it
+    monkeypatch.setattr(first_prompt, "_PASSAGES_WITH_WORDS", 10)
+    assert told(bakery, 0.6, 0.45, "Van routes of the bakery suite against one-way streets")
+    assert not told(bakery, 0.6, 0.45, new)
+
+
+def test_a_prompt_mostly_in_words_that_the_memory_never_saw_is_told_nothing(
+    depot: Holdfast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prompt = "The label printer prints every parcel label twice since the update"
+    new = f"{prompt}: kayak, sonar, rudder, ballast, flute, cello, viola, oboe, tuba, harp, lute"
+    assert depot.briefs.goal_brief(new, "depot").text
+    monkeypatch.setattr(first_prompt, "_PASSAGES_WITH_WORDS", 1)
+    assert depot.briefs.goal_brief(prompt, "depot").text
+    assert depot.briefs.goal_brief(new, "depot").text == ""

@@ -1,0 +1,298 @@
+"""Finds the exchanges of earlier sessions that a first prompt is about, and what they came to.
+
+Most of what somebody wants to know again was never put as a decision: a cause that was found, what
+was delivered, how something works. One passage that is near in meaning proves little: every project
+has passages about commits, tests and buttons. Four signals are weighed together (`SignalWeights`):
+how near the passages of an exchange are, how far its session stands out from the others, the rarer
+words that it shares with the prompt, and the share of the prompt's words that the memory has never
+seen, which says that the matter is new. Of an exchange that the prompt is about, those statements
+are told that are nearest to the prompt and can be understood alone, and how its nearest message
+begins. Needs a model. The cross-encoder is not asked: its scores do not tell prompts about known
+matters from others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import inf
+from typing import NamedTuple
+
+from holdfast.brief.first_prompt import PromptSimilarity
+from holdfast.brief.known_statements import (
+    KnownStatement,
+    is_of_a_program,
+    own_words,
+    state,
+    tellable_of,
+)
+from holdfast.brief.statement_ranking import ReplacedWork, is_same_matter
+from holdfast.brief.work_items import WorkItem, normalise_path
+from holdfast.language import content_stems, sentences, without_bold
+from holdfast.model.knowledge import Memory
+from holdfast.model.query import Passage
+from holdfast.model.records import Exchange
+from holdfast.model.trust import ENDED_STATUSES, Trust
+from holdfast.model.uris import uri
+from holdfast.recall.core.candidates import ScoredPassage
+from holdfast.recall.core.ended_words import EndedWords, read_ended_words
+from holdfast.recall.core.semantic_port import (
+    BEST_PASSAGES,
+    by_session,
+    session_cosine,
+    typical_cosine,
+)
+from holdfast.regex import regex
+from holdfast.store.protocol import Reader
+
+
+class SignalWeights(NamedTuple):
+    """How much each signal says that a prompt is about an exchange: a logistic regression over 80
+    prompts about matters of four projects, 80 about nothing in them and, at 0.3 of the weight, 428
+    of other projects. From 0 on an exchange is told: the intercept is 0.2 above the fitted one."""
+
+    intercept: float = -0.76
+    # The cosine of the nearest passage.
+    cosine: float = 1.6
+    # How much nearer the session is than the typical one of the bank, and what is assumed in a bank
+    # of too few sessions to tell.
+    contrast: float = 7.1
+    assumed_contrast: float = 0.15
+    # The share of the prompt's rare words that the memory has never seen.
+    unknown_share: float = -4.5
+
+
+class RelatedExchangeLimits(NamedTuple):
+    """What is compared and told."""
+
+    # The exchanges that are weighed, nearest first; the passages of one whose words count, nearest
+    # first, and how much of them is read.
+    weighed: int = 12
+    read_passages: int = 3
+    read_characters: int = 600
+    # What an exchange needs in any case: rare words of the prompt, and a session that is so much
+    # nearer than the typical one, because every session is near to a prompt that names the project.
+    min_rare_words: int = 2
+    min_contrast: float = 0.06
+    # Exchanges whose cosine is below this fraction of the best one are left out.
+    fraction_of_best: float = 0.85
+    exchanges: int = 3
+    statements: int = 2
+    # How much of a message is told.
+    characters: int = 400
+
+
+WEIGHTS = SignalWeights()
+LIMITS = RelatedExchangeLimits()
+# A file outside of the project.
+_ABSOLUTE = regex(r"[/~]|[A-Za-z]:")
+
+
+class RelatedStatement(NamedTuple):
+    """What an exchange came to: the words, who said them, and the record that holds them."""
+
+    text: str
+    by_agent: bool
+    trust: Trust
+    uri: str
+
+
+class RelatedExchange(NamedTuple):
+    """An exchange that a prompt is about, and what to tell of it."""
+
+    exchange: Exchange
+    title: str
+    files: frozenset[str]
+    statements: tuple[RelatedStatement, ...]
+    # The places of the passages that say it is about the prompt.
+    places: tuple[int, ...]
+
+
+class Outdated:
+    """What the decisions around a prompt replaced."""
+
+    def __init__(
+        self,
+        reader: Reader,
+        bank: str,
+        replaced: Sequence[WorkItem],
+        decided: Sequence[WorkItem],
+    ) -> None:
+        """`replaced` are the items that a later one replaces, `decided` those that hold."""
+        self._uris = {item.uri for item in replaced}
+        self._work = ReplacedWork(reader, bank, replaced, (), decided)
+
+    def has_statement(self, one: KnownStatement) -> bool:
+        """Whether a statement was replaced."""
+        files = filter(None, map(normalise_path, one.memory.where.split(", ")))
+        otherwise = self._work.is_decided_otherwise(one.text, one.memory.when, files)
+        return otherwise or self._work.contains(one)
+
+    def has_exchange(self, one: Exchange) -> bool:
+        """Whether what an exchange came to was replaced."""
+        if one.status in ENDED_STATUSES or uri("exchange", one.id) in self._uris:
+            return True
+        files = map(normalise_path, one.files_modified)
+        text = f"{one.title} {one.summary}"
+        return self._work.is_decided_otherwise(text, one.ended, files)
+
+
+class _Candidate(NamedTuple):
+    """An exchange, its passages among the nearest, and how near its session is."""
+
+    exchange: Exchange
+    found: list[ScoredPassage]
+    of_session: Sequence[ScoredPassage]
+
+
+def related_exchanges(
+    reader: Reader,
+    bank: str,
+    prompt: PromptSimilarity,
+    nearest: Sequence[ScoredPassage],
+    outdated: Callable[[], Outdated],
+) -> list[RelatedExchange]:
+    """The exchanges that a prompt is about, nearest first, among those of the passages `nearest` to
+    it. What is `outdated` is not told; it is asked for only if there is such an exchange."""
+    sessions = by_session(nearest)
+    typical = typical_cosine(sessions)
+    least = nearest[-1].score if nearest else 0.0
+    candidates = _candidates(reader, bank, sessions)
+    if not any(_score(one, prompt, typical, least) >= 0 for one in candidates):
+        return []
+    cosines = {one.exchange.id: session_cosine(one.found, least) for one in candidates}
+    ranked = sorted(candidates, key=lambda one: (-cosines[one.exchange.id], one.exchange.id))
+    near = LIMITS.fraction_of_best * cosines[ranked[0].exchange.id]
+    ended, old = read_ended_words(reader, bank), outdated()
+    told: list[RelatedExchange] = []
+    for one in ranked:
+        if len(told) < LIMITS.exchanges and cosines[one.exchange.id] >= near:
+            told += _tell(reader, bank, one, ended, old)
+    return told
+
+
+def _candidates(
+    reader: Reader, bank: str, sessions: Mapping[str, Sequence[ScoredPassage]]
+) -> list[_Candidate]:
+    """The exchanges of the passages of some sessions, nearest first."""
+    found: dict[str, _Candidate] = {}
+    best = sorted((one for of in sessions.values() for one in of), key=lambda one: -one.score)
+    exchanges: dict[str, list[Exchange]] = {}
+    for one in best:
+        session = one.passage.session
+        if session not in exchanges:
+            if len(found) >= LIMITS.weighed:
+                continue
+            exchanges[session] = reader.sessions.exchanges(bank, session)
+        exchange = _exchange_of(one.passage, exchanges[session])
+        if exchange is not None and (exchange.id in found or len(found) < LIMITS.weighed):
+            known = found.setdefault(exchange.id, _Candidate(exchange, [], sessions[session]))
+            known.found.append(one)
+    return list(found.values())
+
+
+def _exchange_of(passage: Passage, exchanges: Sequence[Exchange]) -> Exchange | None:
+    """The exchange that a passage belongs to; None for a digest, and for what a tool said."""
+    if passage.kind == "exchange":
+        return next((one for one in exchanges if one.id == passage.id), None)
+    if passage.kind == "digest" or passage.role == "tool":
+        return None
+    inside = (one for one in exchanges if one.first_seq <= passage.seq <= one.last_seq)
+    return next(inside, None)
+
+
+def _score(one: _Candidate, prompt: PromptSimilarity, typical: float | None, least: float) -> float:
+    """How much the signals say that a prompt is about an exchange. `typical` is how near the
+    sessions of the bank are, if that is known; `least` how near the last passage is that was
+    found."""
+    passages = one.found[: LIMITS.read_passages]
+    shared = prompt.shared_with(
+        " ".join(near.passage.body[: LIMITS.read_characters] for near in passages)
+    )
+    contrast = WEIGHTS.assumed_contrast
+    if typical is not None:
+        contrast = session_cosine(one.of_session, least) - typical
+    if shared.rare_words < LIMITS.min_rare_words or contrast < LIMITS.min_contrast:
+        return -inf
+    return (
+        WEIGHTS.intercept
+        + WEIGHTS.cosine * one.found[0].score
+        + WEIGHTS.contrast * contrast
+        + WEIGHTS.unknown_share * prompt.unknown_share
+    )
+
+
+def _tell(
+    reader: Reader,
+    bank: str,
+    one: _Candidate,
+    ended: EndedWords,
+    outdated: Outdated,
+) -> Iterator[RelatedExchange]:
+    """What is told of an exchange; nothing if none of it can be told."""
+    exchange = one.exchange
+    session = reader.sessions.get(bank, exchange.session)
+    if session is None or session.parent:  # an agent's task is told by its parent
+        return
+    found = [near.passage for near in one.found]
+    statements = _distinct(_statements(reader, bank, found, ended, outdated), LIMITS.statements)
+    if not outdated.has_exchange(exchange):
+        message = _message(exchange, found, ended)
+        statements = _distinct([*statements, *message], LIMITS.statements + 1)
+    if statements:
+        changed = map(normalise_path, exchange.files_modified)
+        files = frozenset(file for file in changed if not _ABSOLUTE.match(file))
+        places = tuple(near.seq for near in found[:BEST_PASSAGES])
+        yield RelatedExchange(exchange, exchange.title, files, statements, places)
+
+
+def _statements(
+    reader: Reader,
+    bank: str,
+    found: Sequence[Passage],
+    ended: EndedWords,
+    outdated: Outdated,
+) -> Iterator[RelatedStatement]:
+    """The statements among some passages that hold and can be understood alone, nearest first."""
+    ids = [one.id for one in found if one.kind == "memory"]
+    records = (record for id in ids for record in reader.records.find(bank, "memory", id, 1))
+    memories = [record for record in records if isinstance(record, Memory)]
+    by_person: dict[str, bool] = {}
+    for memory in tellable_of(reader, bank, memories):
+        known = state(reader, memory, ended, by_person)
+        if known is not None and not outdated.has_statement(known):
+            name = uri("memory", memory.id)
+            yield RelatedStatement(known.text, memory.by_agent, memory.trust, name)
+
+
+def _distinct(found: Iterable[RelatedStatement], most: int) -> tuple[RelatedStatement, ...]:
+    """The first statements, one of each matter, at most so many."""
+    kept: list[RelatedStatement] = []
+    said: list[frozenset[str]] = []
+    for one in found:
+        own = content_stems(own_words(one.text))
+        if len(kept) < most and not any(is_same_matter(own, s) for s in said):
+            kept.append(one)
+            said.append(own)
+    return tuple(kept)
+
+
+def _message(
+    exchange: Exchange, found: Sequence[Passage], ended: EndedWords
+) -> Iterator[RelatedStatement]:
+    """How the nearest message of an agent among some passages begins; of an exchange without one,
+    how it ended. JSON is nobody's words: programs ask agents for it."""
+    by_agent = (one for one in found if one.kind == "turn" and one.role == "assistant")
+    near = next((one for one in by_agent if not is_of_a_program(one.body)), None)
+    text, name, seq = exchange.summary, uri("exchange", exchange.id), exchange.first_seq
+    if near is not None:
+        text, name, seq = near.body, uri("turn", near.id), near.seq
+    if is_of_a_program(text):
+        return
+    told: list[str] = []
+    for sentence in sentences(without_bold(text)):
+        if sum(map(len, told)) + len(sentence) > LIMITS.characters and told:
+            break
+        if not ended.find(sentence, exchange.started, exchange.session, seq):
+            told.append(sentence)
+    if told:
+        yield RelatedStatement(" ".join(told)[: LIMITS.characters], True, exchange.trust, name)
