@@ -38,6 +38,7 @@ from holdfast.brief.known_statements import (
     tells_fault,
 )
 from holdfast.brief.memory_file import MemoryFile
+from holdfast.brief.sessions.findings import FIXED, Findings
 from holdfast.brief.sessions.last_sessions import (
     DONE,
     FOUND,
@@ -157,8 +158,9 @@ def session_brief(
     characters = min(budget_tokens * _LIMITS.characters_per_token, MAX_CHARACTERS)
     page = Page(characters - head.size - foot.size - _LIMITS.frame_characters)
     page.add_groups(groups)
-    told = _add_statements(page, ranking, memory_file)
+    told = _add_statements(page, ranking, memory_file, Findings(reader, bank, ranking))
     page.sort(Group.DECIDED, _durability)
+    page.sort(Group.LEARNED, _stands)
     page.drop_repeated(Group.LAST_SESSION, (DONE, FOUND))
     most = min(exchanges, max(0, _LIMITS.enough_notes - page.notes))
     index = _index(reader, bank, most, ended, _Known(told, page.lines(), replaced))
@@ -190,8 +192,15 @@ def _told_already(page: Page) -> list[str]:
 _MOST = {Group.LEFT_OPEN: _LIMITS.open_tasks, Group.DECIDED: _LIMITS.decisions}
 
 
+def _is_told(one: KnownStatement, group: Group, findings: Findings) -> bool:
+    """Whether a statement is what its group says it is."""
+    if group is Group.LEFT_OPEN:
+        return findings.is_left_open(one)
+    return group is not Group.LEARNED or findings.is_cause(one)
+
+
 def _add_statements(
-    page: Page, ranking: StatementRanking, memory_file: MemoryFile
+    page: Page, ranking: StatementRanking, memory_file: MemoryFile, findings: Findings
 ) -> frozenset[str]:
     """Fill a page with statements, best first, each in the group of its kind; returns the sessions
     that they are from."""
@@ -199,9 +208,9 @@ def _add_statements(
     sessions: set[str] = set()
     for one in ranking.best(_told_already(page)):
         group = _group_of(one)
-        if page.count(group) == _MOST.get(group):
+        if page.count(group) == _MOST.get(group) or not _is_told(one, group, findings):
             continue
-        part = _with_contradiction(_statement_part(one, group, ranking), memory_file)
+        part = _with_contradiction(_statement_part(one, group, findings), memory_file)
         if page.add(group, part):
             sessions.add(one.turn.session)
             continue
@@ -275,22 +284,27 @@ def _durability(part: Part) -> tuple[bool, str]:
 _LABELS = {Kind.OUTCOME: "done", Kind.LESSON: "learned"}
 
 
-def _statement_part(one: KnownStatement, group: Group, ranking: StatementRanking) -> Part:
+def _statement_part(one: KnownStatement, group: Group, findings: Findings) -> Part:
     memory = one.memory
     name = uri("memory", memory.id)
     label = "agent" if memory.by_agent else "user"
+    part = informative_part(one.text) if memory.by_agent else lasting_part(one.text)
+    text, subject = part or one.text, ""
     if group is Group.LEARNED:
-        later = ranking.later
-        label = "fixed" if later.is_mended(one) or later.deals_again_with(one) else "cause"
+        label, subject = findings.label(one), findings.subject(one)
+        text = findings.text(one, text)
     if group is Group.KNOWN and memory.by_agent and memory.kind is not None:
         name_of_kind = _LABELS.get(memory.kind, memory.kind.value)
         label = "begun" if is_begun(memory) else name_of_kind
     seen = f" (in {memory.seen} sessions)" if memory.seen > 1 else ""
-    part = informative_part(one.text) if memory.by_agent else lasting_part(one.text)
-    text = part or one.text
-    words = f"{origin_label(memory.trust, text)}{quote(text)}{seen}"
+    words = f"{origin_label(memory.trust, text)}{quote(text)}{subject}{seen}"
     line = f"- {format_day(memory.when)} {label}: {words} ({short_name(name)})"
     return Part((line,), (name, _uri_of_turn(one)))
+
+
+def _stands(part: Part) -> bool:
+    """Whether a cause was not mended."""
+    return not part.lines[0].partition(" ")[2].partition(" ")[2].startswith(FIXED)
 
 
 def _uri_of_turn(one: KnownStatement) -> str:

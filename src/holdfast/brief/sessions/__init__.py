@@ -1,1 +1,2 @@
-"""How the last sessions ended, as a session brief tells it."""
+"""How the last sessions ended, and what sessions found out and left open, as a session brief tells
+it."""

@@ -122,14 +122,25 @@ _NAMED_CHANGE = regex(
     r"\b(?:merged|released|published|tagged|deployed)\b",
     re.IGNORECASE,
 )
+_PULL_NUMBER = regex(r"/(?:pull|merge_requests)/(\d+)|\bPR \[?#(\d+)")
+_MAKES_CHANGE = regex(
+    r"^\W*(?:(?:ready|draft|new) )?prs?\b|"
+    r"\b(?:opened|created|updated|merged|pushed|published|draft|addressed)\b",
+    re.IGNORECASE,
+)
+_COMMIT = regex(
+    r"\b(?:committed|commit|merged|pushed)\b[^.\n]{0,40}?`([0-9a-f]{7,12})\b", re.IGNORECASE
+)
 # An account of the steps of a review or a push.
 _ACCOUNT = regex(
     r"\b(?:addressed|replied|resolved|rebased|responded)\b[^.]*\b(?:threads?|reviews?|feedback|"
     r"comments?|conflicts?)\b|\b(?:threads?|reviews?|comments?)\b[^.]*\b(?:resolved|remain)|"
     r"\b(?:ci|checks?|jobs?)\b[^.]*\b(?:running|queued|pending|started)\b|"
+    r"\b(?:checked out|pruned|pulled)\b|\bno tests? (?:was |were )?run\b|"
+    r"\bnot run\b[^.]*\btests?\b|"
     r"^\W*pushed (?:follow-?up |the |as |in )?(?:commits?|`)|"
     r"^\W*(?:branch|commits?|commit hash|discussion reply|status|handle|bead|worktree|files?|"
-    r"merge commit)\b[^:.]*:",
+    r"merge commit|prs?|pull request)\b[^:.]*:|\b(?:bead|tracker|ticket|task)\b[^.]*\bclosed\b",
     re.IGNORECASE,
 )
 # What an agent says on the way, and how a work is introduced that follows.
@@ -139,6 +150,11 @@ _ABOUT_TO = regex(
     r"i(?:['’]ll| will|['’]m going to| am going to| need to| should)|"
     r"(?:now|next),? (?:i|we|let|to|for|the|add|updat|writ|fix|check|run|creat|extend|implement)|"
     r"i(?:['’]m| am) (?:(?:now |also |just )?\w+ing|(?:at|in) the))\b|:$",
+    re.IGNORECASE,
+)
+# A request about what was spoken of before it.
+_REFERS_BACK = regex(
+    r"\b(?:do|fix|try|mend|implement|apply|use|make) (?:that|this|it|them|these|those)\b",
     re.IGNORECASE,
 )
 # Asks for leave or for a choice, rather than offering more of the same.
@@ -175,9 +191,7 @@ def find_ending(
         return Ending(state, asked or request, "", "", last)
     said = _shown(reply)
     if state is State.UNFINISHED:
-        doing = truncate(said[-1], _LIMITS.result_characters).rstrip(":") if said else ""
-        says_enough = len(doing) >= _LIMITS.doing_characters
-        return Ending(state, request, doing if says_enough else "", "", last)
+        return Ending(state, request, _doing(said, turns), "", last)
     if state is State.ASKED:
         question = _question(said)
         lead = [one for one in _telling(said)[:1] if one.endswith(".") and one not in question]
@@ -194,12 +208,34 @@ def find_ending(
     return Ending(state, request, _result(told), "", last)
 
 
+def _doing(said: Sequence[str], turns: Sequence[Turn]) -> str:
+    """What an agent was about to do; if that says little, what it said before."""
+    doing = said[-1] if said else ""
+    if len(doing) < _LIMITS.doing_characters:
+        replies = (t.text for t in turns if t.role is Role.ASSISTANT and not t.tool and t.text)
+        told = [one for reply in replies for one in _telling(_shown(reply))]
+        doing = next((one for one in reversed(told) if len(one) >= _LIMITS.doing_characters), "")
+    return truncate(doing, _LIMITS.result_characters).rstrip(":")
+
+
 def question_asked(turns: Sequence[Turn]) -> str:
     """The question that the last reply in these turns ends with; "" if it does not. An offer is
     none."""
     said = _shown(_reply(turns))[-_CLOSING_SENTENCES:]
     asked = [one for one in said if plain(one).endswith("?") and not _OFFERS_HELP.search(one)]
     return asked[-1] if asked else ""
+
+
+def change_named_in(reader: Reader, exchange: Exchange) -> str:
+    """The pull request that an exchange opened or updated, or its commit, as its last reply names
+    it; else ""."""
+    reply = _reply(_last_turns(reader, exchange.bank, exchange))
+    for sentence in sentences(reply):
+        pull = _PULL_NUMBER.search(sentence)
+        if pull is not None and _MAKES_CHANGE.search(plain(sentence)):
+            return f"PR #{pull[1] or pull[2]}"
+    commit = _COMMIT.search(reply)
+    return commit[1] if commit else ""
 
 
 def _last_with_work(exchanges: Sequence[Exchange]) -> int | None:
@@ -262,7 +298,7 @@ def _request(exchanges: Sequence[Exchange], title: str) -> tuple[str, bool]:
     """The last request, or the title of the session if that says more; and whether it was the last
     one that says what the work is about."""
     last = exchanges[-1].title
-    if says_something(last):
+    if says_something(last) and not _REFERS_BACK.search(last):
         return truncate(last, _LIMITS.request_characters), True
     if says_something(title):
         asked = truncate(title, _LIMITS.request_characters)
