@@ -68,10 +68,8 @@ class NameLimits(NamedTuple):
     max_items: int = 60  # the latest members; more cost time and hardly change the name
     max_names: int = 6
     min_members: int = 2  # that have the term, unless there is only one
-    # How central a name must be to the members on average (`centrality`), and an ordinary word that
-    # names no file.
+    # How central a name must be to the members on average (`centrality`).
     min_central: float = 0.5
-    min_central_word: float = 0.65
     few: int = 3  # of so many members, one that is about the name is enough
     # The share of the uses of an ordinary word in the bank that a concept of its name must have.
     min_distinct_word: float = 0.12
@@ -231,9 +229,7 @@ class ConceptNamer:
 
     def _is_word_name(self, one: _Candidate) -> bool:
         """Whether an ordinary word names the items."""
-        is_path = self._vocabulary.names_path(one.name.key)
-        least = _LIMITS.min_central if is_path else _LIMITS.min_central_word
-        is_central = one.is_told and one.share >= least
+        is_central = one.is_told and one.share >= _LIMITS.min_central
         return is_central and self._distinct(one) >= _LIMITS.min_distinct_word
 
     def _distinct(self, one: _Candidate) -> float:

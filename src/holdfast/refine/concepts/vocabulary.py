@@ -150,27 +150,20 @@ class Vocabulary:
         return not is_short and not (text.islower() and text.isascii())
 
     def is_word(self, key: Key) -> bool:
-        """Whether a term is one noun that names a file, or that only this project uses: it names a
-        concept only if nothing else does."""
+        """Whether a term is one ordinary noun that a changed file or folder has as its name: it
+        names a concept only if nothing else does."""
         text = self.spelling(key).lower()
         if len(key) > 1 or len(text) < _MIN_WORD_CHARS or not text.isalpha():
             return False
         if is_generic(text) or is_process_stem("".join(key)) or self._is_project(key, text):
             return False
-        if key in self._paths:
-            return word_class(text) in (WordClass.NOUN, WordClass.ACTION)
-        is_own = self._own_words.issuperset(key) and not is_common(text)
-        return is_own and word_class(text) is WordClass.NOUN
+        return key in self._paths and word_class(text) in (WordClass.NOUN, WordClass.ACTION)
 
     def _is_project(self, key: Key, text: str) -> bool:
         """Whether a name is that of the project, or a part of it."""
         letters = _letters(text)
         is_inside = len(letters) >= _MIN_PROJECT_LETTERS and letters in self._project_letters
         return is_inside or self._project.issuperset(key)
-
-    def names_path(self, key: Key) -> bool:
-        """Whether a file or a folder that was changed has this name."""
-        return key in self._paths
 
     def own_share(self, key: Key) -> float:
         """The share of the words of a term that the project uses for its own parts."""
