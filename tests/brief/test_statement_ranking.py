@@ -59,6 +59,41 @@ def test_what_is_hardly_useful_is_not_told_although_there_is_room(tmp_path: Path
     assert poor in second, "a statement without a score was made by a rule or by a model"
 
 
+def test_what_was_said_on_the_way_to_a_change_is_told_as_such(tmp_path: Path) -> None:
+    closing = "The panel shows the queue of each berth, because the pilots asked for it."
+    script = session_on("2026-09-01", 1)
+    script.user(FILLER)
+    script.assistant(KEPT)
+    script.tool("Edit", "ok", file_path="/p/berth.py", old_string="a", new_string="b")
+    script.assistant(closing)
+    with open_filled(tmp_path, script) as memory:
+        retain(memory, KEPT, Kind.FACT)
+        retain(memory, closing, Kind.FACT)
+        told = brief_of(memory)
+    assert f"fact, before later changes: “{KEPT}”" in told
+    assert closing in told and f"changes: “{closing}”" not in told
+
+
+@pytest.mark.parametrize(
+    ("text", "worth", "is_told"),
+    [
+        (KEPT, 0.5, True),
+        (KEPT, 0.4, False),
+        (
+            "I keep a queue of ships for each berth, since the harbour master moves them.",
+            2.0,
+            False,
+        ),
+    ],
+)
+def test_what_an_agent_says_of_itself_or_is_worth_little_is_not_told(
+    tmp_path: Path, text: str, worth: float, is_told: bool
+) -> None:
+    with open_filled(tmp_path, session("2026-09-01", 1, FILLER, text)) as memory:
+        retain(memory, text, Kind.FACT, worth=worth)
+        assert (text in group(brief_of(memory), KNOWN)) is is_told
+
+
 @pytest.mark.parametrize(
     ("asked", "is_told"),
     [

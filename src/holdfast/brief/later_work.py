@@ -85,6 +85,14 @@ class LaterWork:
             for exchange in self._exchanges_of(one.turn.session)
         )
 
+    def is_before_changes(self, one: KnownStatement) -> bool:
+        """Whether a statement was made on the way and not at the end of its exchange, in which, or
+        after which, its session changed files."""
+        exchanges = self._exchanges_of(one.turn.session)
+        return any(it.first_seq <= one.turn.seq < it.last_seq for it in exchanges) and any(
+            it.last_seq > one.turn.seq and it.files_modified for it in exchanges
+        )
+
     @cached_property
     def _requests(self) -> list[_Request]:
         found = [
