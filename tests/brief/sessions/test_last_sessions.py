@@ -98,3 +98,14 @@ def test_what_was_found_out_in_the_last_session_is_told_once(tmp_path: Path) -> 
         retain(memory, cause, Kind.LESSON)
         text = brief_of(memory)
     assert text.count(cause) == 1 and "  found: " not in text, "it is told as the statement it is"
+
+
+def test_sessions_that_another_agent_began_are_not_told(tmp_path: Path) -> None:
+    asked = '<teammate-message teammate_id="lead">Mark the shoals on the map</teammate-message>'
+    with open_filled(
+        tmp_path,
+        worked("2026-09-01", 1, "Show the heights of the coming week on the portal", TIDES),
+        worked("2026-09-02", 2, asked, BUOYS),
+    ) as memory:
+        told = group(brief_of(memory), "Where we left off")
+    assert TIDES in told and BUOYS not in told

@@ -76,6 +76,8 @@ def test_a_round_of_review_is_told_with_the_title_of_its_session(tmp_path: Path)
         (f"{RESULT} Want me to read the other harbours, too?", State.DONE),
         (f"{RESULT} Is there anything else that I can help you with?", State.DONE),
         ("I propose to drop the old table and to read it anew.\n\nShall we go?", State.ASKED),
+        ("The table is dropped. Waiting for your approval before it is read.", State.ASKED),
+        ("The table is dropped. The import is still running in the background.", State.UNFINISHED),
         ("Now let me read the second table of the harbour office:", State.UNFINISHED),
     ],
 )
@@ -113,7 +115,8 @@ def test_thanks_at_the_end_are_not_the_end(tmp_path: Path) -> None:
     script = worked(RESULT)
     script.user("ok thanks")
     with open_filled(tmp_path, script) as memory:
-        assert ending_of(memory).result == RESULT
+        ending = ending_of(memory)
+    assert ending.state is State.DONE and ending.result == RESULT
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from holdfast.recall.core.correction_notes import correction_note
 from holdfast.recall.core.ended_words import WHOLE_SESSION, EndedWords
 from holdfast.refine.sessions.telling_words import says_something
 from holdfast.regex import regex
+from holdfast.sources.claude_code.files import AGENT
 from holdfast.store.protocol import Reader
 
 DONE = "  done: "
@@ -49,7 +50,7 @@ class SessionLimits(NamedTuple):
 
     # Sessions that are looked at, and those of them that are told: with five, less of what is known
     # has room.
-    looked_at: int = 12
+    looked_at: int = 20
     told: int = 3
     # What one delivered at its end, if its result is shorter than so many characters.
     completed: int = 1
@@ -96,11 +97,17 @@ class LastSessions:
 
     def _of_people(self) -> Iterator[tuple[Session, Digest]]:
         for session in self._reader.sessions.latest(self._bank, _LIMITS.looked_at):
-            if session.parent:
+            if session.parent or self._is_of_a_team(session):
                 continue
             digest = self._reader.sessions.digest(self._bank, session.id)
             if digest is not None:
                 yield session, digest
+
+    def _is_of_a_team(self, session: Session) -> bool:
+        """Whether another agent began a session. In imported conversations people have names,
+        too."""
+        first = self._reader.turns.of_session(self._bank, session.id, 1, 1)
+        return session.agent == AGENT and bool(first) and bool(first[0].speaker)
 
     def _ending(self, digest: Digest) -> Ending | None:
         """How a session ended, without what does not hold any more; None if it was left open and a

@@ -165,6 +165,8 @@ _ASKS_LEAVE = regex(
     r"your (?:call|choice|decision))\b[^?]*\?",
     re.IGNORECASE,
 )
+# What work waits for that a person has to give.
+_FOR_PERSON = regex(r"\byour?\b|\bapprov\w*|\bgo-ahead\b|\bconfirm\w*", re.IGNORECASE)
 _OFFERS_HELP = regex(
     r"\b(?:anything|something) else\b|\bhelp you\b|\bany (?:other )?questions\b|\bwhat['’]s next\b",
     re.IGNORECASE,
@@ -280,6 +282,11 @@ def _state(last: Exchange, turns: Sequence[Turn], reply: str) -> State:
         return State.ASKED
     if closing and _ABOUT_TO.search(plain(closing[-1])):
         return State.UNFINISHED
+    if last.outcome is Outcome.OPEN and turns and turns[-1].role is Role.ASSISTANT:
+        waits_for_person = any(_FOR_PERSON.search(plain(one)) for one in closing)
+        return State.ASKED if waits_for_person else State.UNFINISHED
+    if last.outcome is Outcome.OPEN and last.files_modified:
+        return State.DONE  # a yes or thanks came after the reply
     return _STATES.get(last.outcome, State.ANSWERED)
 
 
