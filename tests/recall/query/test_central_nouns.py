@@ -26,6 +26,7 @@ from tests.support.transcripts import Script
         ("How many people came to the party hosted by Nate?", ["party"]),
         ("Which city did we choose for a release?", []),
         ("Warum haben wir die Warteschlange entfernt?", []),
+        ("The importer took ten of twelve ships. Which one is the bug?", []),
     ],
 )
 def test_a_question_is_about_what_has_a_definite_article(question: str, nouns: list[str]) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from holdfast.function_words import language_of
-from holdfast.language import STOPWORDS
+from holdfast.language import STOPWORDS, sentences
 from holdfast.recall.query.expansion import Expansion, expand
 from holdfast.recall.query.terms import QUESTION_WORDS
 from holdfast.regex import regex
@@ -25,6 +25,8 @@ _CONJUNCTIONS = frozenset(
 )
 # After them a noun may be followed by what it was made: "make the tests faster".
 _MAKES = frozenset("make makes made keep keeps kept get gets got leave left turn turned".split())
+# A longer question is a report.
+_MAX_WORDS = 20
 # A question has its subject after one of the first words.
 _MAX_PLACE_OF_AUXILIARY = 2
 
@@ -41,11 +43,12 @@ def unmentioned_thing(reader: Reader, bank: str | None, question: str) -> str:
 
 def central_nouns(question: str) -> list[str]:
     """The nouns with a definite article in a question, in their order and in lower case; of
-    compounds the last word. Of a question in another language than English none."""
-    if not language_of(question).is_english:
-        return []
+    compounds the last word. Of a question in another language than English none, and none of a
+    report of several sentences: it tells what happened in words that nobody need have said."""
     said = [token.lower() for token in _TOKEN.findall(question)]
-    if _has_noun_for_subject(said):
+    if len(said) > _MAX_WORDS or _has_noun_for_subject(said):
+        return []
+    if len(sentences(question)) > 1 or not language_of(question).is_english:
         return []
     found: list[str] = []
     for at, word in enumerate(said):
