@@ -57,6 +57,17 @@ def test_what_was_so_at_the_time_is_taken_out_of_a_mended_cause(tmp_path: Path) 
         assert f"fixed: “{CAUSE}”" in group(brief_of(memory), LEARNED)
 
 
+def test_what_only_follows_from_the_state_at_the_time_is_not_told(tmp_path: Path) -> None:
+    rest = "So those two piers fail because their gauges send all of the readings twice."
+    cause = f"The bug is that the panel still counts by name. {rest}"
+    script = found(cause)
+    edit(script)
+    script.assistant("It is mended.")
+    with open_filled(tmp_path, script) as memory:
+        retain(memory, cause, Kind.LESSON, worth=None)
+        assert rest not in group(brief_of(memory), LEARNED)
+
+
 def test_a_cause_says_of_what_it_is_the_cause(tmp_path: Path) -> None:
     script = found(CAUSE, "The harbour chart shows no tides since Monday, why not?")
     with open_filled(tmp_path, script) as memory:

@@ -89,7 +89,7 @@ class Findings:
         """Whether a fault is worth telling: it was not said on the way, and is not that of a run
         which was mended."""
         text = plain(informative_part(one.text) or one.text)
-        if _ON_THE_WAY.search(text):
+        if _ON_THE_WAY.search(text) or _ON_THE_WAY.search(plain(self.text(one, text))):
             return False
         return not (self.is_fixed(one) and _OF_A_RUN.search(text))
 
