@@ -76,6 +76,9 @@ class RankingWeights(NamedTuple):
     # Statements below this, but for their length, are not told, unless they have no score because a
     # rule made them or a model wrote them. A fifth of the lines goes, most of it useless or untrue.
     least: float = -0.8
+    # Taken off what was said on the way to a change: a third of it is untrue by the end, of the rest
+    # a fifth.
+    before_changes: float = 0.8
     # The least worth of what an agent said. Of 562 statements of 16 projects that could be told
     # half go; readers found 23% of those useful, and 40% of the others.
     agent_worth: float = 0.5
@@ -333,7 +336,8 @@ class StatementRanking:
         """What is taken off because its session went on after a statement."""
         exchanges = self.exchanges_of(known.turn.session)
         last = max((one.last_seq for one in exchanges), default=0)
-        return taken_off_for(last - known.turn.seq)
+        before = known.memory.by_agent and self.later.is_before_changes(known)
+        return taken_off_for(last - known.turn.seq) + _WEIGHTS.before_changes * before
 
     def exchanges_of(self, session: str) -> list[Exchange]:
         """The exchanges of a session, read once."""
