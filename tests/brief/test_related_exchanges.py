@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from holdfast.app.memory import Holdfast
-from holdfast.brief import first_prompt
 from holdfast.brief.first_prompt import PromptSimilarity
 from holdfast.brief.related_exchanges import Outdated, related_exchanges
 from holdfast.recall.core.candidates import ScoredPassage
@@ -110,7 +109,9 @@ def bakery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Holdfast]:
 GOAL = "With the bakery suite our drivers lost their way in the old town and arrived late"
 
 
-def told(memory: Holdfast, near: float, others: float, goal: str = GOAL) -> list[str]:
+def told(
+    memory: Holdfast, near: float, others: float, goal: str = GOAL, has_most_words: int = 800
+) -> list[str]:
     """What is told of the bakery where the session about vans has one cosine and the others have
     another."""
     reader = memory.reader
@@ -126,7 +127,7 @@ def told(memory: Holdfast, near: float, others: float, goal: str = GOAL) -> list
     for record in reader.memories.retained(bank, limit=100):
         for passage in reader.passages.of_records(bank, "memory", [record.id]):
             scored.append(ScoredPassage(passage, near if passage.session in vans else others))
-    prompt = PromptSimilarity(reader, bank, read_terms(goal))
+    prompt = PromptSimilarity(reader, bank, read_terms(goal), has_most_words)
     nearest = sorted(scored, key=lambda one: -one.score)
     found = related_exchanges(reader, bank, prompt, nearest, lambda: Outdated(reader, bank, [], []))
     return [statement.text for one in found for statement in one.statements]
@@ -145,22 +146,27 @@ def test_a_message_that_repeats_a_statement_is_not_told_too(bakery: Holdfast) ->
     assert sum("ignored one-way streets" in text for text in texts) == 1
 
 
-def test_a_prompt_in_words_that_the_memory_never_saw_needs_more(
-    bakery: Holdfast, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_prompt_in_words_that_the_memory_never_saw_needs_more(bakery: Holdfast) -> None:
+    known = "Van routes of the bakery suite against one-way streets"
     new = "With the bakery suite our kayaks lost sonar, rudder and ballast"
     assert told(bakery, 0.6, 0.45, new)  # the memory is too small to say what is new to it
-    monkeypatch.setattr(first_prompt, "_PASSAGES_WITH_WORDS", 10)
-    assert told(bakery, 0.6, 0.45, "Van routes of the bakery suite against one-way streets")
-    assert not told(bakery, 0.6, 0.45, new)
+    assert told(bakery, 0.6, 0.45, known, has_most_words=10)
+    assert not told(bakery, 0.6, 0.45, new, has_most_words=10)
 
 
-def test_a_prompt_mostly_in_words_that_the_memory_never_saw_is_told_nothing(
-    depot: Holdfast, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    prompt = "The label printer prints every parcel label twice since the update"
+@pytest.mark.slow
+def test_a_prompt_mostly_in_words_that_the_memory_never_saw_is_told_nothing(tmp_path: Path) -> None:
+    script = Script("00000001-0000-4000-8000-000000000001", "/home/dev/depot")
+    script.user("Never print parcel labels on plain paper: the label printer takes thermal paper.")
+    script.assistant("Understood, the label printer takes thermal paper only.")
+    for number in range(400):
+        script.user(f"Count the crates of row {number}.")
+        script.assistant(f"Row {number} has {number % 7} crates.")
+    script.write(tmp_path / "p")
+    prompt = "Print the parcel labels on plain paper with the label printer"
     new = f"{prompt}: kayak, sonar, rudder, ballast, flute, cello, viola, oboe, tuba, harp, lute"
-    assert depot.briefs.goal_brief(new, "depot").text
-    monkeypatch.setattr(first_prompt, "_PASSAGES_WITH_WORDS", 1)
-    assert depot.briefs.goal_brief(prompt, "depot").text
-    assert depot.briefs.goal_brief(new, "depot").text == ""
+    settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
+    with Holdfast(with_empty_memory(settings), now=lambda: NOW) as memory:
+        memory.ingest(memory.ingestion.find([tmp_path / "p"]))
+        assert "thermal paper" in memory.briefs.goal_brief(prompt, "depot").text
+        assert memory.briefs.goal_brief(new, "depot").text == ""

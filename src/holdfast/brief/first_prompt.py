@@ -111,7 +111,10 @@ class Overlap(NamedTuple):
 class PromptSimilarity:
     """Measures texts against one prompt."""
 
-    def __init__(self, reader: Reader, bank: str, terms: Terms) -> None:
+    def __init__(
+        self, reader: Reader, bank: str, terms: Terms, has_most_words: int = _PASSAGES_WITH_WORDS
+    ) -> None:
+        """A memory of `has_most_words` passages has most words of a prompt that it can help."""
         size = max(2, reader.passages.count(bank, _MAX_COUNTED))
         counts = reader.passages.term_frequencies(bank, terms.words, _MAX_COUNTED)
         self._stems: dict[str, frozenset[str]] = {}
@@ -134,7 +137,7 @@ class PromptSimilarity:
         unknown = {stem(word) for word, count in counted if not count} & self._rare
         # The share of the prompt's rare words that the memory has never seen: the more of them, the
         # newer the matter. A small memory has seen few words of any prompt.
-        seen_much = min(1.0, size / _PASSAGES_WITH_WORDS)
+        seen_much = min(1.0, size / has_most_words)
         self.unknown_share = seen_much * len(unknown) / max(1, len(self._rare))
 
     def stems(self, text: str) -> frozenset[str]:

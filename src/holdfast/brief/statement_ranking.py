@@ -76,8 +76,8 @@ class RankingWeights(NamedTuple):
     # Statements below this, but for their length, are not told, unless they have no score because a
     # rule made them or a model wrote them. A fifth of the lines goes, most of it useless or untrue.
     least: float = -0.8
-    # Taken off what was said on the way to a change: a third of it is untrue by the end, of the rest
-    # a fifth.
+    # Taken off what was said on the way to a change: a third of it is untrue by the end, of the
+    # rest a fifth.
     before_changes: float = 0.8
     # The least worth of what an agent said. Of 562 statements of 16 projects that could be told
     # half go; readers found 23% of those useful, and 40% of the others.

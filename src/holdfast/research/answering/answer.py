@@ -7,7 +7,6 @@ threshold the answer abstains and names the nearest misses. `confidence` says ho
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 
 from holdfast.framed_text import addresses_agent, one_line, quote
 from holdfast.language import (
@@ -30,7 +29,6 @@ from holdfast.model.query import (
     RecallResult,
 )
 from holdfast.model.records import Role
-from holdfast.model.trust import Status
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.core.relevance import weigh_terms
 from holdfast.recall.core.tuning import DEFAULT_THRESHOLDS
@@ -69,8 +67,11 @@ from holdfast.research.answering.quoting import (
     MAX_SENTENCE_CHARS,
     Quote,
     day_in_words,
+    is_from_memory_file,
     quote_by_time,
     quote_causal_chain,
+    time_caveats,
+    trust_caveats,
     whole_statements,
     without_citation_marks,
 )
@@ -86,9 +87,6 @@ from holdfast.research.answering.sentence_choice import (
 )
 from holdfast.research.answering.work_by_day import work_by_day
 from holdfast.store.protocol import Reader
-
-# Evidence older than this gets a caveat.
-OLD_DAYS = 90
 
 
 class QuoteWeights(NamedTuple):
@@ -282,8 +280,8 @@ def compose(
         layers_searched=_layers_searched(reader, request),
         caveats=(
             *statuses.caveats([(item.hit, item.sentence) for item in quotes]),
-            *(_time_caveats(quotes, request.time) if may_be_outdated else ()),
-            *_trust_caveats(quotes),
+            *(time_caveats(quotes, request.time) if may_be_outdated else ()),
+            *trust_caveats(quotes),
             *notes,
         ),
     )
@@ -399,7 +397,7 @@ def _choose(
     if asked.wants_replies:
         ordered = with_replies(reader, ordered, asked.asks_why, accepts, quote_of, statuses.as_of)
     # What people wrote into the memory file wins against anything else.
-    return sorted(ordered, key=lambda item: not _is_from_memory_file(item.hit))
+    return sorted(ordered, key=lambda item: not is_from_memory_file(item.hit))
 
 
 def _strong_enough(found: Sequence[Quote], asked: Question) -> list[Quote]:
@@ -425,10 +423,6 @@ def _is_beside_the_point(hit: Hit) -> bool:
     """Whether a record is far from answering the question by itself, where that was measured."""
     needed = hit.why.get("needed", 0.0)
     return hit.why.get("relevance", needed) < _WEIGHTS.min_of_needed * needed
-
-
-def _is_from_memory_file(hit: Hit) -> bool:
-    return hit.kind == "rule" and hit.status is Status.VERIFIED
 
 
 def _first_by_meaning(
@@ -550,44 +544,6 @@ def _line_from_outside(item: Quote, number: int, statuses: QuotedStatuses) -> st
     mark += statuses.label(hit, item.sentence)
     day = f"{day_in_words(hit.time)}: " if hit.time else ""
     return f"{day}{item.lead}{quote(without_citation_marks(item.sentence))}{mark} [{number}]"
-
-
-def _time_caveats(quotes: Sequence[Quote], now: str) -> list[str]:
-    notes: list[str] = []
-    times = [_last_touched(item.hit) for item in quotes if item.hit.time]
-    if times and _days(max(times), now) > OLD_DAYS:
-        notes.append(f"The latest evidence is {_days(max(times), now)} days old.")
-    if len(quotes) == 1:
-        notes.append("One source only.")
-    elif _is_from_memory_file(quotes[0].hit):
-        notes.append("Where others differ from memory.md [1], memory.md holds.")
-    decided = {item.hit.time[:10] for item in quotes if states_decision(item.sentence)}
-    if len(decided - {""}) > 1:
-        notes.append("Several dates have statements; where they differ, the later may apply.")
-    return notes
-
-
-def _last_touched(hit: Hit) -> str:
-    """When a record was made, or the day on which it was last corrected, if that was later."""
-    return max(hit.time, hit.corrected[-len("2026-11-17") :])
-
-
-def _trust_caveats(quotes: Sequence[Quote]) -> list[str]:
-    external = [n for n, item in enumerate(quotes, 1) if item.hit.is_from_outside]
-    if external and len(external) == len(quotes):
-        return ["All of it involves text from outside the project."]
-    numbers = ", ".join(f"[{n}]" for n in external)
-    return [f"Text from outside the project: {numbers}."] if external else []
-
-
-def _days(earlier: str, later: str) -> int:
-    return (_parse_time(later) - _parse_time(earlier)).days
-
-
-def _parse_time(time: str) -> datetime:
-    """A time as records write it; a day alone begins in UTC."""
-    parsed = datetime.fromisoformat(time)
-    return parsed if parsed.tzinfo is not None else parsed.replace(tzinfo=UTC)
 
 
 def _excerpt(hit: Hit, sentence: str) -> str:

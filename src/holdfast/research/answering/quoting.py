@@ -1,21 +1,24 @@
 """Quotes for an answer: a sentence of a record, and the quotes that are chosen by time or along
-causes. Quotes chosen by the words of the question are in `answer`."""
+causes; and what an answer says of the age and origin of its quotes. Quotes chosen by the words of
+the question are in `answer`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 from holdfast.language import (
     causal_relations,
     collapse_spaces,
     describes_failure,
     sentences,
+    states_decision,
     truncate,
 )
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.query import Hit
+from holdfast.model.trust import Status
 from holdfast.recall.core.relevance import coverage
 from holdfast.recall.core.statements import reports_progress, statements
 from holdfast.regex import regex
@@ -27,6 +30,8 @@ MAX_SENTENCE_CHARS = 420
 MAX_RECAP_CHARS = 1300
 # Characters of a record that a citation shows: enough to recognise it in a list.
 MAX_EXCERPT_CHARS = 240
+# Evidence older than this gets a caveat.
+OLD_DAYS = 90
 # The labels of the sections of a digest's text.
 DIGEST_LABEL = regex(r"^(?:Request|Completed|Learned|Investigated|Next|Committed): ", re.MULTILINE)
 _CAUSE_LEADS = {"caused_by": "because: ", "causes": "which led to: "}
@@ -189,3 +194,48 @@ def _gist(digest: str) -> str:
         truncate(left, _GIST.next_step),
     )
     return " ".join(part if part[-1] in ".!?…" else f"{part}." for part in shown if part)
+
+
+def is_from_memory_file(hit: Hit) -> bool:
+    """Whether a record is a line of the memory file that a person keeps."""
+    return hit.kind == "rule" and hit.status is Status.VERIFIED
+
+
+def time_caveats(quotes: Sequence[Quote], now: str) -> list[str]:
+    """What a reader should know of how old quotes are, and whether they could differ."""
+    notes: list[str] = []
+    times = [_last_touched(item.hit) for item in quotes if item.hit.time]
+    if times and _days(max(times), now) > OLD_DAYS:
+        notes.append(f"The latest evidence is {_days(max(times), now)} days old.")
+    if len(quotes) == 1:
+        notes.append("One source only.")
+    elif is_from_memory_file(quotes[0].hit):
+        notes.append("Where others differ from memory.md [1], memory.md holds.")
+    decided = {item.hit.time[:10] for item in quotes if states_decision(item.sentence)}
+    if len(decided - {""}) > 1:
+        notes.append("Several dates have statements; where they differ, the later may apply.")
+    return notes
+
+
+def _last_touched(hit: Hit) -> str:
+    """When a record was made, or the day on which it was last corrected, if that was later."""
+    return max(hit.time, hit.corrected[-len("2026-11-17") :])
+
+
+def trust_caveats(quotes: Sequence[Quote]) -> list[str]:
+    """Which quotes have text from outside the project."""
+    external = [n for n, item in enumerate(quotes, 1) if item.hit.is_from_outside]
+    if external and len(external) == len(quotes):
+        return ["All of it involves text from outside the project."]
+    numbers = ", ".join(f"[{n}]" for n in external)
+    return [f"Text from outside the project: {numbers}."] if external else []
+
+
+def _days(earlier: str, later: str) -> int:
+    return (_parse_time(later) - _parse_time(earlier)).days
+
+
+def _parse_time(time: str) -> datetime:
+    """A time as records write it; a day alone begins in UTC."""
+    parsed = datetime.fromisoformat(time)
+    return parsed if parsed.tzinfo is not None else parsed.replace(tzinfo=UTC)
