@@ -58,6 +58,8 @@ def test_what_lays_nothing_down_is_taken_out_of_a_persons_words() -> None:
     [
         "Don't worry about the old gauge, but continue with the panel.",
         "Only the first berth is loading and the rest never loads, it just shows a spinner.",
+        "A berth without a crane panics with a nil pointer when the harbour is drawn.",
+        "Fix the spelling of the berths around lines 72 and 280 of the harbour plan.",
         "Make them look distinct and use the icon of the buoy instead of its name.",
         "I don't want to delete the files in .tides yet",
         "Rather than another table for the eastern harbour...",

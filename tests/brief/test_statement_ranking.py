@@ -9,6 +9,7 @@ from holdfast.model.knowledge import Kind, Memory, Network
 from holdfast.model.trust import Trust
 from tests.brief.test_known_statements import FILLER, brief_of, group, retain, session
 from tests.support.refine_banks import open_filled, session_on
+from tests.support.transcripts import Script
 
 KNOWN = "Known from earlier sessions"
 KEPT = "Each berth keeps its own queue of ships, since the harbour master moves them at night."
@@ -59,19 +60,24 @@ def test_what_is_hardly_useful_is_not_told_although_there_is_room(tmp_path: Path
     assert poor in second, "a statement without a score was made by a rule or by a model"
 
 
-def test_what_was_said_on_the_way_to_a_change_is_told_as_such(tmp_path: Path) -> None:
-    closing = "The panel shows the queue of each berth, because the pilots asked for it."
-    script = session_on("2026-09-01", 1)
-    script.user(FILLER)
-    script.assistant(KEPT)
-    script.tool("Edit", "ok", file_path="/p/berth.py", old_string="a", new_string="b")
-    script.assistant(closing)
-    with open_filled(tmp_path, script) as memory:
+def test_what_was_said_on_the_way_to_a_change_comes_after_the_rest(tmp_path: Path) -> None:
+    other = "Each crane keeps its own list of loads, since the harbour master swaps them by day."
+
+    def said(number: int, day: str, text: str, changes: bool) -> Script:
+        script = session_on(day, number)
+        script.user(FILLER)
+        script.assistant(text)
+        if changes:
+            script.tool("Edit", "ok", file_path="/p/berth.py", old_string="a", new_string="b")
+        script.assistant("That was all.")
+        return script
+
+    ways = [said(1, "2026-09-01", KEPT, True), said(2, "2026-09-02", other, False)]
+    with open_filled(tmp_path, *ways) as memory:
         retain(memory, KEPT, Kind.FACT)
-        retain(memory, closing, Kind.FACT)
-        told = brief_of(memory)
-    assert f"fact, before later changes: “{KEPT}”" in told
-    assert closing in told and f"changes: “{closing}”" not in told
+        retain(memory, other, Kind.FACT, worth=1.8)
+        told = group(brief_of(memory), KNOWN)
+    assert 0 < told.index(other) < told.index(KEPT)
 
 
 @pytest.mark.parametrize(

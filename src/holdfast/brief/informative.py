@@ -98,7 +98,7 @@ _ORDERS_ONCE = regex(
     r"investigate|research|move|fix|create|analy[sz]e|check|review|compare|rebase|merge|push|"
     r"commit|open|run|find|show|explain|update|write|implement|test|debug|pull|rename|copy|delete|"
     r"list|summari[sz]e|draft|repeat|resolve)\b|"
-    r"\b(?:don['’]?t|do not) \w+ (?:it|this|that|them|these|those)\b",
+    r"\b(?:don['’]?t|do not) \w+ (?:it|this|that|them|these|those)\b|\blines? \d+",
     re.IGNORECASE,
 )
 # With an object that only its conversation knows ("make them look distinct").
@@ -119,7 +119,8 @@ _REPORTS = regex(
     r"\b(?:does|do|did|is|are)(?:n['’]?t| not) (?:work|load|show|open|respond|appear|updat|chang)|"
     r"\bi(?:['’]m| am) (?:still )?seeing\b|\bsometimes\b|\b(?:is|are) (?:still )?(?:broken|stuck|"
     r"failing|missing|wrong)\b|\b(?:this|it) (?:does not|doesn['’]?t|only) happens?\b|"
-    r"\b(?:only|just) (?:\w+ )*changes? when\b",
+    r"\b(?:only|just) (?:\w+ )*changes? when\b|\b(?:panics|crashes|hangs|deadlocks|segfaults|"
+    r"dereferences?|nil pointer|stack ?trace|(?:fails?|failed|exits) with)\b",
     re.IGNORECASE,
 )
 _WISHES = regex(

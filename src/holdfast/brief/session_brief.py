@@ -37,7 +37,6 @@ from holdfast.brief.known_statements import (
     own_words,
     tells_fault,
 )
-from holdfast.brief.later_work import LaterWork
 from holdfast.brief.memory_file import MemoryFile
 from holdfast.brief.sessions.findings import FIXED, Findings
 from holdfast.brief.sessions.last_sessions import (
@@ -211,9 +210,7 @@ def _add_statements(
         group = _group_of(one)
         if page.count(group) == _MOST.get(group) or not _is_told(one, group, findings):
             continue
-        part = _with_contradiction(
-            _statement_part(one, group, findings, ranking.later), memory_file
-        )
+        part = _with_contradiction(_statement_part(one, group, findings), memory_file)
         if page.add(group, part):
             sessions.add(one.turn.session)
             continue
@@ -285,12 +282,9 @@ def _durability(part: Part) -> tuple[bool, str]:
 
 # What statements are called among those that are known.
 _LABELS = {Kind.OUTCOME: "done", Kind.LESSON: "learned"}
-_BEFORE_CHANGES = ", before later changes"
 
 
-def _statement_part(
-    one: KnownStatement, group: Group, findings: Findings, later: LaterWork
-) -> Part:
+def _statement_part(one: KnownStatement, group: Group, findings: Findings) -> Part:
     memory = one.memory
     name = uri("memory", memory.id)
     label = "agent" if memory.by_agent else "user"
@@ -301,9 +295,7 @@ def _statement_part(
         text = findings.text(one, text)
     if group is Group.KNOWN and memory.by_agent and memory.kind is not None:
         name_of_kind = _LABELS.get(memory.kind, memory.kind.value)
-        # A reader has to know that it may have been changed since: many of them were.
-        since = _BEFORE_CHANGES if later.is_before_changes(one) else ""
-        label = "begun" if is_begun(memory) else name_of_kind + since
+        label = "begun" if is_begun(memory) else name_of_kind
     seen = f" (in {memory.seen} sessions)" if memory.seen > 1 else ""
     words = f"{origin_label(memory.trust, text)}{quote(text)}{subject}{seen}"
     line = f"- {format_day(memory.when)} {label}: {words} ({short_name(name)})"
