@@ -9,13 +9,17 @@ from holdfast.model.records import Exchange
 from holdfast.refine.concepts.concept_builder import ConceptBuilder
 from holdfast.refine.concepts.concept_names import ConceptNamer
 from holdfast.refine.concepts.descriptions import choose_names
+from holdfast.refine.concepts.vocabulary import BankNames
 from tests.support.concept_banks import OTHERS, build_concepts, item_of, work
 
 
-def names_of(exchanges: Sequence[Exchange], project: str = "") -> list[str]:
+def names_of(
+    exchanges: Sequence[Exchange], project: str = "", speakers: Sequence[str] = ()
+) -> list[str]:
     """The names for a group of all these exchanges, in a bank with some others."""
     items = [item_of(x) for x in (*exchanges, *OTHERS)]
-    return [n.text for n in ConceptNamer(items, project).names(items[: len(exchanges)])]
+    bank = BankNames(project, speakers)
+    return [n.text for n in ConceptNamer(items, bank).names(items[: len(exchanges)])]
 
 
 def shown_names(builder: ConceptBuilder) -> list[str]:
@@ -185,9 +189,58 @@ def test_an_ordinary_word_is_a_name_only_where_it_names_a_file_and_is_used_here(
     exchanges = [work(n, f"The timeline is empty, {n}", files) for n in range(3)]
     assert names_of(exchanges) == ["timeline"]
     assert names_of([work(n, f"The timeline is empty, {n}") for n in range(3)]) == []
+    elsewhere = [work(9, "Draw the mole", files)]
+    unchanged = [work(n, f"The timeline is empty, {n}") for n in range(3)]
+    items = [item_of(x) for x in (*unchanged, *elsewhere)]
+    assert ConceptNamer(items).names(items[:3]) == []
     elsewhere = [work(10 + n, f"Mend the crane {n}", files) for n in range(30)]
     items = [item_of(x) for x in (*exchanges, *elsewhere)]
     assert ConceptNamer(items).names(items[:3]) == []
+
+
+def test_half_of_different_phrases_is_no_name() -> None:
+    files = ["src/timeline.html"]
+    titles = ["Move the timeline quay", "Mend the crane timeline", "Why is the timeline empty?"]
+    halves = [work(n, title, files) for n, title in enumerate(titles)]
+    assert names_of(halves) == []
+    alone = [*halves, work(3, "Hide the timeline", files)]
+    assert names_of(alone) == ["timeline"]
+
+
+def test_an_ordinary_word_that_only_commits_have_is_no_name() -> None:
+    files, committed = ["src/timeline.html"], ["Committed: Hide the timeline"]
+    exchanges = [work(n, f"Go ahead, {n}", files, facts=committed) for n in range(3)]
+    assert names_of(exchanges) == []
+    assert names_of([*exchanges, work(3, "Hide the timeline", files)]) == ["timeline"]
+
+
+def test_who_speaks_in_a_project_is_no_name() -> None:
+    exchanges = [work(n, f"The wharf-dev has it now, {n}") for n in range(3)]
+    assert names_of(exchanges) == ["wharf-dev"]
+    assert names_of(exchanges, speakers=["wharf-dev"]) == []
+    assert names_of([work(n, f"Ask Marlow {n}") for n in range(3)], speakers=["Marlow"]) == []
+
+
+@pytest.mark.parametrize("file", ["docs/_quay_wall.md", "docs/quay_tmp.md", "docs/temp-quay.md"])
+def test_a_temporary_or_private_file_is_no_name(file: str) -> None:
+    assert names_of([work(n, f"Go ahead, {n}", [file]) for n in range(3)]) == []
+    lasting = [work(n, f"Go ahead, {n}", ["docs/quay_wall.md"]) for n in range(3)]
+    assert names_of(lasting) == ["quay_wall"]
+
+
+def test_a_request_that_opens_session_after_session_takes_a_name_away() -> None:
+    about = [work(n, f"Mend the quay_wall, {n}") for n in range(2)]
+    again = [work(n, "Review it", summary="Fine.") for n in range(10, 18)]
+    assert names_of([*about, *again]) == []
+    following = [replace(x, session="s000", first_seq=10 + n) for n, x in enumerate(again)]
+    assert names_of([*about, *following])[0] == "quay_wall"
+
+
+def test_words_of_many_projects_do_not_name_a_single_request_and_its_report() -> None:
+    request = work(0, "Fix casts in the production frontend")
+    report = work(1, "Task #4 (casts) is done: production frontend")
+    assert names_of([request, report]) == []
+    assert names_of([request, replace(report, title="Build the production frontend")]) != []
 
 
 @pytest.mark.parametrize(
@@ -229,6 +282,7 @@ def test_what_people_do_with_a_thing_is_no_name() -> None:
 
 def test_an_ordinary_word_of_another_script_or_an_acronym_is_no_name() -> None:
     assert names_of([work(n, f"{n} 入力を直す") for n in range(3)]) == []
+    assert names_of([work(n, f"Для всех задач {n}") for n in range(3)]) == []
     assert names_of([work(n, f"The PRD again, {n}") for n in range(3)]) == []
     files = ["src/prd.py"]
     assert names_of([work(n, f"The PRD again, {n}", files) for n in range(3)]) == ["PRD"]

@@ -330,3 +330,14 @@ def test_a_name_of_much_of_a_bank_does_not_join_large_concepts() -> None:
     same = [x for n in range(3) for x in bell_work(30 + 3 * n, f"Brass bells {n}", "winch")]
     found = members(build_concepts([*one, *same, *OTHERS]))
     assert ids(one) in found and ids([*one, *same]) not in found
+
+
+def test_a_task_and_the_report_of_it_are_no_concept() -> None:
+    files = ["jobs/quay_wall.py"]
+    task = work(0, "Mend the quay_wall where it leaks", files, ["quay", "wall"])
+    report = work(1, "Task #5 (quay_wall) is done", files, ["quay", "wall"])
+    assert members(build_concepts([task, report, *OTHERS])) == []
+    later = work(3, "Paint the quay_wall", files, ["quay", "wall"])
+    assert members(build_concepts([task, report, later, *OTHERS])) == [["x000", "x001", "x003"]]
+    asked = replace(report, title="Task #5 must be done on the quay_wall")
+    assert members(build_concepts([task, asked, *OTHERS])) == [["x000", "x001"]]

@@ -114,6 +114,8 @@ def check_turns_are_returned_complete_and_in_order(make_store: MakeStore) -> Non
         counts = [("assistant", "", 1), ("tool", "Edit", 1), ("user", "", 1)]
         expect(store.turns.counts(BANK, SESSION), counts, "turns of each role and tool")
         expect(store.turns.counts(BANK, "unheard of"), [], "turns of each role and tool")
+        expect(store.turns.speakers(BANK), ["agent"], "speakers")
+        expect(store.turns.speakers("unheard of"), [], "speakers")
 
 
 def check_a_summary_is_kept_beside_the_conversation(make_store: MakeStore) -> None:

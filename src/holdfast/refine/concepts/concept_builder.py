@@ -14,6 +14,7 @@ from holdfast.refine.concepts.grouping import ConceptVectors, Group, GroupEvent,
 from holdfast.refine.concepts.items import Item
 from holdfast.refine.concepts.settling import Settler
 from holdfast.refine.concepts.splitting import is_due, split
+from holdfast.refine.concepts.vocabulary import BankNames
 
 # The sizes at which a concept gets a new name, in steps of about 2.5. Naming at each size would
 # cost more and fill the history with renames.
@@ -28,13 +29,13 @@ class ConceptBuilder:
         items: Iterable[Item],
         vectors: ConceptVectors | None = None,
         founders: Mapping[str, str] | None = None,
-        project: str = "",
+        bank: BankNames | None = None,
     ) -> None:
-        """`items` are in order of time; `founders` as for `Grouping`; `project` is its name."""
+        """`items` are in order of time; `founders` as for `Grouping`."""
         self.items: Sequence[Item] = list(items)
         self._founders = founders or {}
         self.grouping = Grouping(self.items, vectors or ConceptVectors(), self._founders)
-        self.namer = ConceptNamer(self.items, project)
+        self.namer = ConceptNamer(self.items, bank)
         for number, item in enumerate(self.items):
             group = self.grouping.add_item(number)
             if group is not None:
@@ -83,7 +84,10 @@ class ConceptBuilder:
         return group.id in self._founders.values()
 
     def _is_worth_showing(self, group: Group) -> bool:
-        """Whether it has several members or a large one, or a person decided something about it."""
-        if group.size > 1 or self.is_decided(group):
+        """Whether it has several members or a large one, or a person decided something about it.
+        What an agent reports of its task is no second member beside the task."""
+        if self.is_decided(group):
             return True
-        return any(self.items[number].is_large for number in group.members)
+        members = self.members(group)
+        reports = sum(item.has_topic and item.is_report for item in members)
+        return group.size - min(reports, 1) > 1 or any(item.is_large for item in members)

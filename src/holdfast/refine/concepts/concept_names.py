@@ -7,8 +7,8 @@ not shown: a wrong name says less than none.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Set
+from collections import Counter, defaultdict
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from holdfast.language import truncate
@@ -17,6 +17,7 @@ from holdfast.refine.concepts.items import Item, rarity_of
 from holdfast.refine.concepts.process_words import is_process_stem
 from holdfast.refine.concepts.terms import Key, Place, key_of
 from holdfast.refine.concepts.vocabulary import (
+    BankNames,
     Vocabulary,
     has_plural_modifier,
     is_plain_word,
@@ -75,9 +76,14 @@ class NameLimits(NamedTuple):
     min_distinct_word: float = 0.12
     # Members with different titles that must be about a name that names only a part of them.
     min_in_part: int = 2
+    # Sessions that open with the same title, from which on a program is taken to have written it.
+    min_repeated: int = 3
 
 
 UNNAMED = "Unnamed"
+_TOLD = frozenset((Place.TITLE, Place.COMMIT))
+# Of a term that a file and a commit have, the place is that of the commit.
+_NAMED = frozenset((Place.FILE, Place.FOLDER, Place.COMMIT))
 _WEIGHTS = NameWeights()
 _LIMITS = NameLimits()
 
@@ -93,6 +99,11 @@ class Name(NamedTuple):
         """The same for the same name in other words: "OpenAI", "openai" and "OpenAI feature"."""
         words = [word for word in self.text.split() if not is_generic(word.lower())]
         return "".join(key_of(words) or self.key)
+
+    @property
+    def is_common(self) -> bool:
+        """Whether it consists of words that many projects use."""
+        return all(is_common(word.lower()) for word in self.text.split())
 
 
 class _Candidate(NamedTuple):
@@ -134,10 +145,11 @@ class _Scored(NamedTuple):
 class ConceptNamer:
     """Names the concepts of one bank. Each group is analysed once, though often asked for."""
 
-    def __init__(self, items: Sequence[Item], project: str = "") -> None:
-        """`items` are those of the whole bank; `project` is its name."""
+    def __init__(self, items: Sequence[Item], bank: BankNames | None = None) -> None:
+        """`items` are those of the whole bank."""
         self._total = len(items)
-        self._vocabulary = Vocabulary(items, project)
+        self._vocabulary = Vocabulary(items, bank)
+        self._repeated = _repeated(items)
         self._places: dict[str, Mapping[Key, Place]] = {}
         self._subjects: dict[str, Subject] = {}
         self._cache: dict[tuple[str, ...], list[Name]] = {}
@@ -171,13 +183,17 @@ class ConceptNamer:
         return [item for item, one in zip(items, central, strict=True) if one >= ABOUT]
 
     def _find_names(self, items: Sequence[Item]) -> list[Name]:
-        """Terms of the project if they name the items, else ordinary words."""
+        """Terms of the project if they name the items, else ordinary words. What a single request
+        was about is not named by words that many projects use, "production frontend"."""
+        is_single = sum(item.has_topic and not item.is_report for item in items) < 2
         found = [
-            one for one in self._candidates(items, self._vocabulary.is_name) if one.names_all()
+            one
+            for one in self._candidates(items, self._vocabulary.is_name)
+            if one.names_all() and not (is_single and one.name.is_common)
         ]
         if not found:
             words = self._candidates(items, self._vocabulary.is_word)
-            found = [one for one in words if self._is_word_name(one)]
+            found = [one for one in words if self._is_word_name(one, items)]
         scored = [
             _Scored(one.name, self._score(one, len(items)), len(one.weights)) for one in found
         ]
@@ -201,7 +217,10 @@ class ConceptNamer:
                 continue
             name = Name(key, self._vocabulary.spelling(key))
             central = self._central(name, items)
-            telling = sum(c > 0 or s.is_telling for c, s in zip(central, subjects, strict=True))
+            telling = sum(
+                c > 0 or s.is_telling or i.title in self._repeated
+                for i, c, s in zip(items, central, subjects, strict=True)
+            )
             titles = {i.title for i, c in zip(items, central, strict=True) if c >= ABOUT}
             yield _Candidate(name, weights, central, telling, titles)
 
@@ -227,10 +246,23 @@ class ConceptNamer:
             known = self._subjects[item.uri] = Subject.of(item)
         return known
 
-    def _is_word_name(self, one: _Candidate) -> bool:
-        """Whether an ordinary word names the items."""
-        is_central = one.is_told and one.share >= _LIMITS.min_central
-        return is_central and self._distinct(one) >= _LIMITS.min_distinct_word
+    def _is_word_name(self, one: _Candidate, items: Sequence[Item]) -> bool:
+        """Whether an ordinary word names the items: one of them changed a file or folder of that
+        name, somebody asked for it by this word, and titles and commits have it no less often alone
+        than in longer phrases, of which it would be a half: "config" of "config schema"."""
+        if not one.is_told or one.share < _LIMITS.min_central:
+            return False
+        if self._distinct(one) < _LIMITS.min_distinct_word:
+            return False
+        key = one.name.key
+        places = {t.place for item in items for t in item.terms if t.key == key}
+        if Place.TITLE not in places or places.isdisjoint(_NAMED):
+            return False
+        told = [
+            {t.key for t in item.terms if t.place in _TOLD and key[0] in t.key} for item in items
+        ]
+        alone = sum(key in keys for keys in told)
+        return alone >= sum(bool(keys - {key}) for keys in told)
 
     def _distinct(self, one: _Candidate) -> float:
         """The share of the items of the bank that have a term which is in the group."""
@@ -252,8 +284,7 @@ class ConceptNamer:
             length = _WEIGHTS.identifier
         length *= _WEIGHTS.plain_word if is_plain_word(text) else 1
         length *= _WEIGHTS.plural_modifier if has_plural_modifier(text) else 1
-        is_common_phrase = all(is_common(word.lower()) for word in text.split())
-        length *= _WEIGHTS.common_words if is_common_phrase else 1
+        length *= _WEIGHTS.common_words if one.name.is_common else 1
         distinct = _between(_WEIGHTS.least_distinct, self._distinct(one))
         own_words = _between(_WEIGHTS.least_own, self._vocabulary.own_share(key))
         found = one.share * sum(one.weights) / size
@@ -290,6 +321,17 @@ def _phrases_first(scored: Sequence[_Scored]) -> list[_Scored]:
         if one not in found:
             found.append(one)
     return found
+
+
+def _repeated(items: Iterable[Item]) -> set[str]:
+    """The titles that several sessions open with: requests that a program makes again and again,
+    which go on with nothing, even if they say nothing."""
+    first: dict[str, Item] = {}
+    for item in items:
+        if item.session and item.seq <= first.get(item.session, item).seq:
+            first[item.session] = item
+    counts = Counter(item.title for item in first.values())
+    return {title for title, n in counts.items() if n >= _LIMITS.min_repeated}
 
 
 def title_name(items: Sequence[Item]) -> str:

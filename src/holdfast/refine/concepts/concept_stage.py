@@ -26,12 +26,13 @@ from holdfast.refine.concepts.items import (
     memory_item,
     text_fingerprint,
 )
+from holdfast.refine.concepts.vocabulary import BankNames
 from holdfast.refine.core.passages import concept_passage
 from holdfast.store.knowledge.concepts import DerivedConcept
 from holdfast.store.protocol import Writer
 
 NAME = "concepts"
-VERSION = 6
+VERSION = 7
 _NO_LIMIT = 1 << 40
 # How often concepts are built outside of a transaction before they are built inside of one, which
 # blocks other writers. Another try is needed if a record changed meanwhile.
@@ -128,7 +129,8 @@ def build_concepts(
     founders = _founders(items, _decided_ids(decided), writer.concepts.saved_members(bank))
     known_bank = writer.banks.get(bank)
     project = known_bank.name if known_bank is not None else ""
-    builder = ConceptBuilder(items, _load_vectors(writer, bank, items), founders, project)
+    about = BankNames(project, writer.turns.speakers(bank))
+    builder = ConceptBuilder(items, _load_vectors(writer, bank, items), founders, about)
     groups = _merge_decided(builder.groups, decided)
     names = choose_names(builder, groups)
     made: list[DerivedConcept] = []

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -77,6 +78,12 @@ _ADDRESS = regex(r"\b\w+://\S+")
 # The sections of the details of an exchange, as `refine/sessions/exchanges.py` writes them.
 _SECTION = regex(r"\n(?=(?:Changed|Failed|Result): )")
 _SECTION_LABEL = regex(r"^(?:Asked|Result): ")
+# How an agent reports to the one that gave it a task: "Task #4 (dashboard) is done".
+_REPORT = regex(
+    r"^\W*task\b(?: #?\w+)?(?: \([^)\n]*\))?:?(?: (?:is|was|are|were|now|already|has been))*"
+    r" (?:done|completed?|finished)\b",
+    re.IGNORECASE,
+)
 _MACHINE_SECTIONS = ("Changed: ", "Failed: ")
 _REQUEST_LABEL = "Asked: "
 
@@ -106,6 +113,11 @@ class Item:
     hash: str = ""
     has_topic: bool = True
     terms: tuple[Term, ...] = ()
+
+    @property
+    def is_report(self) -> bool:
+        """Whether it only reports that a task is done."""
+        return _REPORT.match(self.title) is not None
 
     @property
     def order(self) -> tuple[str, str, int, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from holdfast.language import split_identifier
 from holdfast.refine.concepts.items import Item, rarity_of
@@ -23,6 +24,7 @@ from holdfast.refine.concepts.terms import (
     is_plural,
     is_short_cjk,
     is_specific,
+    is_temporary,
     key_of,
     names_thing,
 )
@@ -44,6 +46,14 @@ _SHORT_ACRONYM = 3
 _MIN_PROJECT_LETTERS = 6
 
 
+class BankNames(NamedTuple):
+    """Names that are known from elsewhere and name no concept: that of the project, and those of
+    the agents and people who speak in its sessions."""
+
+    project: str = ""
+    speakers: Sequence[str] = ()
+
+
 def parts_of(key: Key) -> Iterator[Key]:
     """A key and all terms that may be inside of it."""
     for start in range(len(key)):
@@ -54,8 +64,8 @@ def parts_of(key: Key) -> Iterator[Key]:
 class Vocabulary:
     """The terms of some items."""
 
-    def __init__(self, items: Sequence[Item], project: str = "") -> None:
-        """`project` is the name of the project, which names none of its concepts."""
+    def __init__(self, items: Sequence[Item], bank: BankNames | None = None) -> None:
+        project, speakers = bank or BankNames()
         self._total = len(items)
         self._whole: Counter[Key] = Counter()
         self._words: Counter[str] = Counter()
@@ -66,6 +76,7 @@ class Vocabulary:
         self._forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._project: set[str] = set(key_of([*split_identifier(project), project]))
         self._project_letters = _letters(project)
+        self._speakers = {key_of(speaker.split()) for speaker in speakers}
         # Words of a request that was made twice count once: they may be slips of the pen, unless
         # the reply has them, too.
         asked: defaultdict[str, set[str]] = defaultdict(set)
@@ -115,12 +126,15 @@ class Vocabulary:
 
     def is_name(self, key: Key) -> bool:
         """Whether a term can name a concept: it stands alone somewhere, its words are no slips of
-        the pen, it is more than a heading over paragraphs, and it is not the project itself."""
-        if not self._whole[key] or key not in self._said:
+        the pen, it is more than a heading over paragraphs, and it is not the project itself, nor
+        one of those who speak in it."""
+        if not self._whole[key] or key not in self._said or key in self._speakers:
             return False
         if any(self._words[root] < 2 and root not in self._own_words for root in key):
             return False
         words = self.spelling(key).split()
+        if any(map(is_temporary, words)):
+            return False
         letters = _letters("".join(words))
         if len(letters) >= _MIN_PROJECT_LETTERS and letters in self._project_letters:
             return False
@@ -147,7 +161,8 @@ class Vocabulary:
             return True
         # "PRD" and "LTS" say less than the phrases that they are in.
         is_short = is_short_cjk(text) or (text.isupper() and len(text) <= _SHORT_ACRONYM)
-        return not is_short and not (text.islower() and text.isascii())
+        # Nor do words of other languages in the case of their sentence: "задач".
+        return not is_short and not text.islower()
 
     def is_word(self, key: Key) -> bool:
         """Whether a term is one ordinary noun that a changed file or folder has as its name: it
@@ -156,6 +171,8 @@ class Vocabulary:
         if len(key) > 1 or len(text) < _MIN_WORD_CHARS or not text.isalpha():
             return False
         if is_generic(text) or is_process_stem("".join(key)) or self._is_project(key, text):
+            return False
+        if key in self._speakers:
             return False
         return key in self._paths and word_class(text) in (WordClass.NOUN, WordClass.ACTION)
 

@@ -210,7 +210,7 @@ _COMMON = _word_set(
     "comparison opinion synopsis attention audience unit units integration writer reader google "
     "tsx jsx js ts javascript typescript markdown readme e2e ci init mcp github gitlab linux "
     "macos windows react eval evals customer customers business market product products company "
-    "founder founders brief briefs"
+    "founder founders brief briefs harness harnesses compatibility"
 )
 _ADJECTIVES = _word_set(
     "insensitive case-sensitive case-insensitive cheap residual fragile subsequent preceding "

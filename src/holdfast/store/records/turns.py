@@ -127,6 +127,15 @@ class TurnReader:
         )
         return [turn_of(row) for row in found]
 
+    def speakers(self, bank: str) -> list[str]:
+        """The names of the agents and people who speak in a bank, as far as turns have them."""
+        found = self._db.all(
+            f"SELECT DISTINCT speaker FROM visible_turn WHERE bank = ? AND {SAID} "
+            "AND speaker <> '' ORDER BY speaker",
+            (bank,),
+        )
+        return [speaker for (speaker,) in found]
+
 
 class TurnWriter(TurnReader):
     """Writes turns, and reads them as they were recorded."""
