@@ -10,7 +10,6 @@ from tests.support.refine_banks import open_filled, session_on
 from tests.support.transcripts import Script
 
 LEARNED = "Learned here"
-LEFT_OPEN = "Left open"
 CAUSE = "The root cause is that the gauge of the pier sends each of its readings twice."
 
 
@@ -111,7 +110,7 @@ def test_a_task_is_open_if_its_session_ended_with_it(tmp_path: Path) -> None:
     script.assistant(task)
     with open_filled(tmp_path / "last", script) as memory:
         retain(memory, task, Kind.TODO)
-        assert task in group(brief_of(memory), LEFT_OPEN)
+        assert f"still open: {task}" in brief_of(memory)
     script.user("Add the height of the gauge to the alarm")
     edit(script)
     script.assistant("It is added.")

@@ -25,6 +25,7 @@ from tests.support.transcripts import Script
         ("How do I raise the number of pseudo terminals?", []),
         ("How many people came to the party hosted by Nate?", ["party"]),
         ("Which city did we choose for a release?", []),
+        ("What was the problem with the queue?", ["queue"]),
         ("Warum haben wir die Warteschlange entfernt?", []),
         ("The importer took ten of twelve ships. Which one is the bug?", []),
     ],

@@ -22,18 +22,18 @@ def brief_after(folder: Path, reply: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "closing",
+    ("closing", "state"),
     [
-        "The deploy is waiting for your approval.",
-        "I'm waiting for the pipeline.",
-        "The migration is still running in the background.",
-        "I'll commit it as soon as the checks are green.",
-        "Shall I proceed?",
+        ("The deploy is waiting for your approval.", "waiting for an answer"),
+        ("I'm waiting for the pipeline.", "unfinished"),
+        ("The migration is still running in the background.", "unfinished"),
+        ("I'll commit it as soon as the checks are green.", "unfinished"),
+        ("Shall I proceed?", "waiting for an answer"),
     ],
 )
-def test_what_waits_is_open_and_not_done(tmp_path: Path, closing: str) -> None:
+def test_what_waits_is_open_and_not_done(tmp_path: Path, closing: str, state: str) -> None:
     told = brief_after(tmp_path, f"{FINISHED} {closing}")
-    assert "  done:" not in told and ", open: “Paint the harbour lamp" in told
+    assert "done:" not in told and f", {state}: “Paint the harbour lamp" in told
 
 
 def test_finished_work_is_done(tmp_path: Path) -> None:

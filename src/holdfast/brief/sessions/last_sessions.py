@@ -91,7 +91,7 @@ class LastSessions:
             if ending.state is State.ANSWERED and not self._delivers(session, ending):
                 result = ending.result if place == 0 else ""
                 ending = ending._replace(result="")
-            if result or _tells(ending) or (not parts and self._left_open(digest, ending, result)):
+            if result or _tells(ending) or (not parts and self._left_open(digest, ending)):
                 parts.append(self._part(session, digest, ending, not parts, result))
         return parts or [self._titled(*one) for one in found[:1]]
 
@@ -136,7 +136,7 @@ class LastSessions:
             _line(self._when(session, digest, is_last), digest, ending, self._work(digest, ending)),
             *([f"{FOUND}{origin}{quote(found)}"] if found else []),
             *(f"{DONE}{_outcome(one)} ({short_name(_name(one))})" for one in delivered),
-            *(self._left_open(digest, ending, found) if is_last else []),
+            *(self._left_open(digest, ending) if is_last else []),
         )
         return _part(digest, lines, delivered)
 
@@ -157,7 +157,8 @@ class LastSessions:
         ending = self._ending(digest)
         request = request_of(digest) if ending is None else ending.request
         work = self._label(digest, request) + quote(request)
-        return _part(digest, (f"- {when}: {work} ({_name_of(digest)})",), [])
+        state = "" if ending is None else f", {ending.state.value}"
+        return _part(digest, (f"- {when}{state}: {work} ({_name_of(digest)})",), [])
 
     def _when(self, session: Session, digest: Digest, is_last: bool) -> str:
         ended = digest.ended or digest.started
@@ -184,9 +185,9 @@ class LastSessions:
         ended = self._ended.find(request, digest.started, digest.session, WHOLE_SESSION)
         return origin_label(digest.trust, request) + corrected_label(corrected) + ended_label(ended)
 
-    def _left_open(self, digest: Digest, ending: Ending, found: str) -> list[str]:
+    def _left_open(self, digest: Digest, ending: Ending) -> list[str]:
         left = [one for one in digest.next_steps if self._holds(digest, one)]
-        told = " ".join((ending.request, ending.result, ending.asked, found))
+        told = " ".join((ending.request, ending.result, ending.asked))
         steps = [
             one
             for one in map(without_open_label, left)

@@ -146,7 +146,7 @@ _ACCOUNT = regex(
 # What an agent says on the way, and how a work is introduced that follows.
 _ABOUT_TO = regex(
     r"^\W*(?:(?:now|next|first|then|ok(?:ay)?|so|good|great|perfect|done|clean)\b[,.!]? )*"
-    r"(?:let me|let['’]s|i have enough|"
+    r"(?:let me(?! know)|let['’]s|i have enough|"
     r"i(?:['’]ll| will|['’]m going to| am going to| need to| should)|"
     r"(?:now|next),? (?:i|we|let|to|for|the|add|updat|writ|fix|check|run|creat|extend|implement)|"
     r"i(?:['’]m| am) (?:(?:now |also |just )?\w+ing|(?:at|in) the))\b|:$",

@@ -25,6 +25,12 @@ _CONJUNCTIONS = frozenset(
 )
 # After them a noun may be followed by what it was made: "make the tests faster".
 _MAKES = frozenset("make makes made keep keeps kept get gets got leave left turn turned".split())
+# What an answer would be, and not what it is about: "What was the problem with Postgres?"
+_KINDS_OF_ANSWERS = frozenset(
+    "problem problems trouble cause reason reasons issue issues error errors fault bug bugs "
+    "failure fix solution decision rule rules status state plan idea purpose goal result outcome change "
+    "changes difference answer name value way".split()
+)
 # A longer question is a report.
 _MAX_WORDS = 20
 # A question has its subject after one of the first words.
@@ -63,7 +69,8 @@ def central_nouns(question: str) -> list[str]:
             nouns = nouns[:-1]
         is_subject = len(nouns) > 1 and not _CONJUNCTIONS.isdisjoint(said[1:at])
         # What is before "of" is a property of what is after it: "the number of terminals".
-        if nouns and not is_subject and said[end : end + 1] != ["of"]:
+        is_thing = bool(nouns) and nouns[-1] not in _KINDS_OF_ANSWERS
+        if is_thing and not is_subject and said[end : end + 1] != ["of"]:
             found.append(nouns[-1])
     return found
 
