@@ -28,8 +28,8 @@ _MAKES = frozenset("make makes made keep keeps kept get gets got leave left turn
 # What an answer would be, and not what it is about: "What was the problem with Postgres?"
 _KINDS_OF_ANSWERS = frozenset(
     "problem problems trouble cause reason reasons issue issues error errors fault bug bugs "
-    "failure fix solution decision rule rules status state plan idea purpose goal result outcome change "
-    "changes difference answer name value way".split()
+    "failure fix solution decision rule rules status state plan idea purpose goal result outcome "
+    "change changes difference answer name value way".split()
 )
 # A longer question is a report.
 _MAX_WORDS = 20
