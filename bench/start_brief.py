@@ -7,6 +7,11 @@ that say any labelled item. Two texts say the same at the cosine of `holdfast ev
 fewer lines than a project has items of weight 1 and 2, and some sessions were labelled in part, so
 a line without an item is not therefore useless.
 
+*Useful* and *harmful* are shares of the statements told that readers had judged: in
+`data/judged_statements` is, for the hash of a project and a statement, whether it helps or misleads
+whoever begins a session after the last one, whether it is understood alone, and whether it is still
+true (`RESULTS.md`, 2026-11-18). Statements that are distilled otherwise since are not judged.
+
 Wants `knowledge/train.tar.xz` in $HOLDFAST_BENCH_DATA. The scores by which statements are ranked
 were trained on these labels, too: on other projects less is told. The transcripts have no calls of
 tools but edits and errors, so more counts as mere talk than in real sessions.
@@ -19,12 +24,13 @@ tuning, the others are held back; both halves are reported.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import re
 import tempfile
 import uuid
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -40,6 +46,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.brief.session_brief import session_brief
 from holdfast.inference.encoder import packaged_encoder
 from holdfast.model.bank import Bank
+from holdfast.model.uris import uri
 from holdfast.recall.ranking.hits import estimate_tokens
 from holdfast.settings import BriefSettings, Settings
 
@@ -48,6 +55,8 @@ ARCHIVE = "knowledge/train.tar.xz"
 MIN_SESSIONS, MAX_SESSIONS = 3, 10
 AIM = 0.7
 _SESSIONS = "sessions.jsonl"
+_JUDGED = Path(__file__).with_name("data") / "judged_statements" / "verdicts.txt"
+_KEY_CHARACTERS = 12
 _QUOTED = re.compile(r"“([^”]*)”")
 _ID = re.compile(r"\(\w+/[0-9a-f]{8}\)")
 # Lines of a brief that say something.
@@ -58,7 +67,8 @@ Json = dict[str, Any]
 
 class Told(NamedTuple):
     """What one brief told: items of weight 3, how many of them a line and how many a record says;
-    lines, how many of them say any item; tokens."""
+    lines, how many of them say any item; tokens; statements that were judged, how many of them are
+    useful and how many harmful."""
 
     items: int
     told: int
@@ -66,6 +76,9 @@ class Told(NamedTuple):
     lines: int
     right: int
     tokens: int
+    judged: int
+    useful: int
+    harmful: int
 
 
 def run(tokens: Sequence[int] = (BriefSettings().tokens,)) -> Iterator[str]:
@@ -132,7 +145,9 @@ def _time(text: str) -> datetime:
 
 def measure(memory: Holdfast, bank: Bank, items: Sequence[LabelledItem], tokens: int) -> Told:
     """Compare the brief of a bank with the items of its sessions."""
-    text = session_brief(memory.reader, bank.id, tokens, memory.settings.brief.exchanges).text
+    brief = session_brief(memory.reader, bank.id, tokens, memory.settings.brief.exchanges)
+    text = brief.text
+    verdicts = Counter(_verdicts_on(memory, bank, brief.records))
     lines = [said_in(line) for line in text.splitlines() if line.startswith(_STARTS)]
     records = [one.what for one in memory.reader.memories.retained(bank.id, limit=100_000)]
     encoder = packaged_encoder(os.cpu_count() or 1)
@@ -151,7 +166,19 @@ def measure(memory: Holdfast, bank: Bank, items: Sequence[LabelledItem], tokens:
         len(lines),
         sum(right),
         estimate_tokens(text),
+        verdicts.total(),
+        verdicts["useful"],
+        verdicts["harmful"],
     )
+
+
+def _verdicts_on(memory: Holdfast, bank: Bank, told: Sequence[str]) -> Iterator[str]:
+    """What readers said of the statements among records, as far as they judged them."""
+    known = dict(line.split()[:2] for line in _JUDGED.read_text("utf-8").splitlines())
+    for one in memory.reader.memories.retained(bank.id, limit=100_000):
+        key = hashlib.sha256(f"{bank.name}\n{one.what}".encode()).hexdigest()[:_KEY_CHARACTERS]
+        if key in known and uri("memory", one.id) in told:
+            yield known[key]
 
 
 def said_in(line: str) -> list[str]:
@@ -165,7 +192,9 @@ def _line(size: int, half: str, of_banks: Sequence[Told]) -> str:
         f"start_brief: {half}: {banks} projects, at most {size} tokens: told "
         f"{found.told / found.items:.2f} of {found.items} items of weight 3 (aim {AIM}), known "
         f"{found.known / found.items:.2f}; precision {found.right / found.lines:.2f} of "
-        f"{found.lines / banks:.0f} lines, {found.tokens / banks:.0f} tokens"
+        f"{found.lines / banks:.0f} lines, {found.tokens / banks:.0f} tokens; of {found.judged} "
+        f"judged statements useful {found.useful / max(1, found.judged):.2f}, harmful "
+        f"{found.harmful / max(1, found.judged):.2f}"
     )
 
 
