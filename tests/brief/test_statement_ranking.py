@@ -60,6 +60,20 @@ def test_what_is_hardly_useful_is_not_told_although_there_is_room(tmp_path: Path
     assert poor in second, "a statement without a score was made by a rule or by a model"
 
 
+def test_what_was_so_at_the_time_comes_after_the_rest(tmp_path: Path) -> None:
+    past = "Each crane still keeps its list of loads, since the harbour master swaps them by day."
+    with open_filled(
+        tmp_path,
+        session("2026-09-01", 1, FILLER, KEPT),
+        session("2026-09-02", 2, "Look at the cranes, please.", past),
+        session("2026-09-03", 3, "Which lamp of the pier is broken?", "The third lamp is broken."),
+    ) as memory:
+        retain(memory, KEPT, Kind.FACT, worth=1.5)
+        retain(memory, past, Kind.FACT, worth=2.5)
+        known = group(brief_of(memory), KNOWN)
+    assert 0 < known.index(KEPT) < known.index(past)
+
+
 def test_what_was_said_on_the_way_to_a_change_comes_after_the_rest(tmp_path: Path) -> None:
     other = "Each crane keeps its own list of loads, since the harbour master swaps them by day."
 
