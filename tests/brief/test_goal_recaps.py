@@ -84,6 +84,7 @@ def test_a_forgotten_recap_is_not_told(harbour: Holdfast) -> None:
         harbour.restore(f"holdfast://memory/{recap.memory.id}")
 
 
+@pytest.mark.model
 @pytest.mark.parametrize(
     ("before", "after", "amid_work"), [(0, 0, False), (0, 8, True), (14, 0, True)]
 )
