@@ -6,11 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.app.memory import Holdfast
 from holdfast.recall.query.central_nouns import central_nouns
-from holdfast.settings import Settings
-from tests.support.empty_memory import with_empty_memory
-from tests.support.transcripts import Script
+from tests.research.answering.test_code_lines import open_with
 
 
 @pytest.mark.parametrize(
@@ -34,16 +31,6 @@ def test_a_question_is_about_what_has_a_definite_article(question: str, nouns: l
     assert central_nouns(question) == nouns
 
 
-def memory_of(folder: Path, *said: str) -> Holdfast:
-    script = Script("aaaaaaaa-0000-4000-8000-000000000001", cwd="/home/dev/proj")
-    for number, text in enumerate(said):
-        script.assistant(text) if number % 2 else script.user(text)
-    script.write(folder / "p")
-    memory = Holdfast(with_empty_memory(Settings(folder / "home", folder, bank="proj")))
-    memory.ingest(memory.ingestion.find([folder / "p"]))
-    return memory
-
-
 DROPPED = (
     "The importer is slow with large folders.",
     "We decided to drop the watcher of the importer, because it opened every file twice.",
@@ -53,7 +40,7 @@ DROPPED = (
 
 
 def test_why_a_thing_was_dropped_that_memory_never_mentions_is_not_known(tmp_path: Path) -> None:
-    with memory_of(tmp_path, *DROPPED) as memory:
+    with open_with(tmp_path, *DROPPED) as memory:
         answer = memory.ask("Why did we drop the queue?", bank="all")
         assert answer.abstained and answer.answer.startswith("Not known")
         known = memory.ask("Why did we drop the watcher?", bank="all")
@@ -62,12 +49,12 @@ def test_why_a_thing_was_dropped_that_memory_never_mentions_is_not_known(tmp_pat
 
 def test_two_words_in_two_records_are_no_answer(tmp_path: Path) -> None:
     said = (*DROPPED, "And then?", "Queue the icons for the next phase of the exporter.")
-    with memory_of(tmp_path, *said) as memory:
+    with open_with(tmp_path, *said) as memory:
         assert memory.ask("Why did we drop the queue?", bank="all").abstained
 
 
 def test_a_synonym_of_the_thing_is_a_mention_of_it(tmp_path: Path) -> None:
     said = ("Where do settings go?", "The settings are in the directory /etc/harbour of the host.")
-    with memory_of(tmp_path, *said) as memory:
+    with open_with(tmp_path, *said) as memory:
         answer = memory.ask("Which settings are in the folder on the host?", bank="all")
         assert "/etc/harbour" in answer.answer
