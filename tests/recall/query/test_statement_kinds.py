@@ -13,7 +13,7 @@ from holdfast.recall.query.terms import (
     asks_what_went_wrong,
     read_terms,
 )
-from tests.recall.query.test_central_nouns import memory_of
+from tests.research.answering.test_code_lines import open_with
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_how_to_do_something_is_answered_by_commands(tmp_path: Path) -> None:
         "The harbour server is started like this:\n\n```bash\ncd harbour\n"
         "make serve PORT=8080\n```\n\nIt listens on localhost.",
     )
-    with memory_of(tmp_path, *said) as memory:
+    with open_with(tmp_path, *said) as memory:
         first = memory.ask("How do I start the harbour server?", bank="all").answer.split("\n")[0]
     assert "`cd harbour` `make serve PORT=8080`" in first
 
@@ -115,7 +115,7 @@ def test_what_went_wrong_is_answered_by_the_cause_and_not_by_the_complaint(tmp_p
         "ok",
         "The frontend build page has a new colour for finished jobs of the frontend build.",
     )
-    with memory_of(tmp_path, *said) as memory:
+    with open_with(tmp_path, *said) as memory:
         answer = memory.ask("What went wrong with the frontend build?", bank="all")
     assert "stale lock file" in answer.answer.split("\n")[0]
 
@@ -131,7 +131,7 @@ def test_what_is_not_allowed_is_answered_by_what_forbids_and_by_nothing_else(
         "Thanks. How is the harbour theme?",
         "The harbour theme has two palettes, one of them dark.",
     )
-    with memory_of(tmp_path, *said) as memory:
+    with open_with(tmp_path, *said) as memory:
         answer = memory.ask("What is not allowed in commits?", bank="all")
         assert "Never put secrets into commits" in answer.answer
         assert "signed" not in answer.answer
