@@ -71,7 +71,7 @@ class Page:
             lines = (one for one in part.lines if not one.startswith(starts) or is_new(one))
             self._groups[group][place] = Part(tuple(lines), part.records)
 
-    def sort(self, group: Group, key: Callable[[Part], bool | tuple[bool, str]]) -> None:
+    def sort(self, group: Group, key: Callable[[Part], bool | tuple[bool, bool, str]]) -> None:
         """Order a group by a key, the highest first; what is equal stays in its order."""
         if group in self._groups:
             self._groups[group].sort(key=key, reverse=True)

@@ -19,6 +19,7 @@ from holdfast.language import content_stems, sentences, without_bold, without_li
 from holdfast.model.knowledge import Kind, Memory
 from holdfast.model.records import Role, Turn
 from holdfast.model.trust import ENDED_STATUSES, Trust
+from holdfast.model.uris import uri
 from holdfast.recall.core.ended_words import EndedWords
 from holdfast.recall.core.statements import is_request, states
 from holdfast.recall.lookup.by_uri import find_by_uri
@@ -179,19 +180,28 @@ class KnownStatement(NamedTuple):
         return own if what.endswith("…)") or says_enough else what
 
 
-def tellable(reader: Reader, bank: str) -> list[Memory]:
-    """The statements of all kinds that can be understood alone, the latest first."""
+def tellable(reader: Reader, bank: str, useful: Collection[str] = ()) -> list[Memory]:
+    """The statements of all kinds that can be understood alone, the latest first; with those of
+    the ids that somebody called `useful`, however old they are."""
     found = reader.memories.retained(bank, limit=_LIMITS.read, only_open=True)
-    return tellable_of(reader, bank, found)
+    missing = sorted({*useful} - {one.id for one in found})
+    named = (find_by_uri(reader, bank, uri("memory", id)) for id in missing)
+    older = [one for one in named if isinstance(one, Memory) and one.kind is not None]
+    found += sorted(older, key=lambda one: (one.when, one.id), reverse=True)
+    return tellable_of(reader, bank, found, useful)
 
 
-def tellable_of(reader: Reader, bank: str, found: Iterable[Memory]) -> list[Memory]:
-    """Those of some statements that can be understood alone, in their order."""
+def tellable_of(
+    reader: Reader, bank: str, found: Iterable[Memory], useful: Collection[str] = ()
+) -> list[Memory]:
+    """Those of some statements that can be understood alone or were called useful, in their
+    order."""
     recaps = {one.memory.id for one in reader.memories.recaps(bank, _LIMITS.read)}
     return [
         one
         for one in found
-        if one.status not in ENDED_STATUSES and _is_tellable(one, one.id in recaps)
+        if one.status not in ENDED_STATUSES
+        and (one.id in useful or _is_tellable(one, one.id in recaps))
     ]
 
 
@@ -224,11 +234,16 @@ def is_task(text: str) -> bool:
 
 
 def state(
-    reader: Reader, memory: Memory, ended: EndedWords, by_person: dict[str, bool]
+    reader: Reader,
+    memory: Memory,
+    ended: EndedWords,
+    by_person: dict[str, bool],
+    *,
+    is_useful: bool = False,
 ) -> KnownStatement | None:
-    """A statement with its turn, if it holds and a person began its session. `by_person` keeps what
-    is known of sessions from one call to the next."""
-    return next(_stated(reader, [memory], ended, by_person), None)
+    """A statement with its turn, if it holds and a person began its session, or somebody called it
+    useful. `by_person` keeps what is known of sessions from one call to the next."""
+    return next(_stated(reader, [memory], ended, by_person, is_useful), None)
 
 
 def tells_cause(memory: Memory) -> bool:
@@ -290,15 +305,22 @@ def _is_left_open(one: KnownStatement) -> bool:
 
 
 def _stated(
-    reader: Reader, memories: Iterable[Memory], ended: EndedWords, by_person: dict[str, bool]
+    reader: Reader,
+    memories: Iterable[Memory],
+    ended: EndedWords,
+    by_person: dict[str, bool],
+    are_useful: bool = False,
 ) -> Iterator[KnownStatement]:
     """The statements that hold, in their order, each with its turn. What was pasted, and sessions
-    of agents that work for another, are left out."""
+    of agents that work for another, are left out, unless somebody called it useful."""
     for memory in memories:
         turn = _stating_turn(reader, memory)
-        if turn is None or _is_pasted(turn, _is_firm(memory)):
+        if turn is None or (_is_pasted(turn, _is_firm(memory)) and not are_useful):
             continue
         if ended.find(memory.what, memory.when, turn.session, turn.seq):
+            continue
+        if are_useful:
+            yield KnownStatement(memory, turn)
             continue
         if turn.session not in by_person:
             by_person[turn.session] = _is_by_person(reader, memory.bank, turn.session)

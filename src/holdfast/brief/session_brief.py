@@ -54,6 +54,7 @@ from holdfast.brief.statement_ranking import (
     is_begun,
     is_same_matter,
 )
+from holdfast.brief.verdicts import Verdicts, read_verdicts
 from holdfast.brief.work_items import (
     WorkItem,
     WorkItems,
@@ -131,6 +132,25 @@ class BriefLimits(NamedTuple):
 _LIMITS = BriefLimits()
 
 
+class BriefMaterial:
+    """What a session brief of a bank is made of: the `decisions` that it may tell, what they
+    `replaced`, and the `ranking` of all other statements."""
+
+    def __init__(
+        self,
+        reader: Reader,
+        bank: str,
+        verdicts: Verdicts | None = None,
+        rules: Sequence[Rule] | None = None,
+    ) -> None:
+        """`verdicts` and `rules` are those of the bank, where they are known better."""
+        self.verdicts = read_verdicts(reader, bank) if verdicts is None else verdicts
+        self.memory_file = MemoryFile(reader.rules.all(bank) if rules is None else rules)
+        self.ended = read_ended_words(reader, bank)
+        self.decisions, self.replaced = _decisions(reader, bank, self.memory_file, self.verdicts)
+        self.ranking = StatementRanking(reader, bank, self.ended, self.replaced, self.verdicts)
+
+
 def session_brief(
     reader: Reader,
     bank: str,
@@ -141,16 +161,15 @@ def session_brief(
     """The brief for the start of a session in a bank; empty for an empty bank. `rules` are those of
     its files, if they are known better than the store knows them."""
     known = reader.banks.get(bank)
-    ended = read_ended_words(reader, bank)
-    memory_file = MemoryFile(reader.rules.all(bank) if rules is None else rules)
-    decisions, replaced = _decisions(reader, bank, memory_file, ended)
-    ranking = StatementRanking(reader, bank, ended, replaced)
+    material = BriefMaterial(reader, bank, rules=rules)
+    memory_file, ended, verdicts = material.memory_file, material.ended, material.verdicts
+    ranking, replaced = material.ranking, material.replaced
     groups = {
         Group.OWN_FILE: _memory_file_parts(memory_file),
-        Group.LAST_SESSION: LastSessions(reader, bank, ended, ranking).parts(),
-        Group.DECIDED: decisions,
-        Group.NOTED: _notes(reader, bank, memory_file, ended),
-        Group.OPINIONS: _opinions(reader, bank, ended),
+        Group.LAST_SESSION: LastSessions(reader, bank, ended, ranking, verdicts).parts(),
+        Group.DECIDED: material.decisions,
+        Group.NOTED: _notes(reader, bank, memory_file, ended, verdicts),
+        Group.OPINIONS: _opinions(reader, bank, ended, verdicts),
     }
     if known is None:
         return EMPTY_BRIEF
@@ -159,11 +178,11 @@ def session_brief(
     page = Page(characters - head.size - foot.size - _LIMITS.frame_characters)
     page.add_groups(groups)
     told = _add_statements(page, ranking, memory_file, Findings(reader, bank, ranking))
-    page.sort(Group.DECIDED, _durability)
+    page.sort(Group.DECIDED, lambda part: (_is_useful(part, verdicts), *_durability(part)))
     page.sort(Group.LEARNED, _stands)
     page.drop_repeated(Group.LAST_SESSION, (DONE, FOUND))
     most = min(exchanges, max(0, _LIMITS.enough_notes - page.notes))
-    index = _index(reader, bank, most, ended, _Known(told, page.lines(), replaced))
+    index = _index(reader, bank, most, ended, _Known(told, page.lines(), replaced, verdicts))
     page.add_groups({Group.INDEX: index})
     if not page.parts:
         return EMPTY_BRIEF
@@ -208,7 +227,8 @@ def _add_statements(
     sessions: set[str] = set()
     for one in ranking.best(_told_already(page)):
         group = _group_of(one)
-        if page.count(group) == _MOST.get(group) or not _is_told(one, group, findings):
+        is_told = ranking.is_useful(one.memory) or _is_told(one, group, findings)
+        if page.count(group) == _MOST.get(group) or not is_told:
             continue
         part = _with_contradiction(_statement_part(one, group, findings), memory_file)
         if page.add(group, part):
@@ -234,10 +254,10 @@ def _memory_file_parts(memory_file: MemoryFile) -> list[Part]:
 
 
 def _decisions(
-    reader: Reader, bank: str, memory_file: MemoryFile, ended: EndedWords
+    reader: Reader, bank: str, memory_file: MemoryFile, verdicts: Verdicts
 ) -> tuple[list[Part], ReplacedWork]:
-    """The decisions of people, those that are to last first, then the latest, each in its latest
-    version; and what they replaced."""
+    """The decisions of people, those that were called useful first, then those that are to last,
+    then the latest, each in its latest version; and what they replaced."""
     items = WorkItems(reader, bank)
     records: list[Exchange | Commit | Memory] = list(_memories(reader, bank))
     records += reader.records.filter(bank, RecordFilter(type="decision"), _LIMITS.records)
@@ -245,7 +265,7 @@ def _decisions(
     records += [record for record in latest if _has_facts(record)]
     records += _commits(reader, bank)
     distinct = {record.id: record for record in records}
-    dated, covered, ended_records = _facts(reader, bank)
+    dated, covered, ended_records = _facts(reader, bank, verdicts)
     made = [items.from_record(record) for record in distinct.values()]
     decided = [
         item
@@ -256,8 +276,12 @@ def _decisions(
     decided.sort(key=lambda item: (item.time, item.id), reverse=True)
     compared = decided[: _LIMITS.items_compared]
     versions = latest_versions(compared)
-    dated += [(item.time, _decision_part(reader, bank, item, before)) for item, before in versions]
-    dated.sort(key=_most_durable_first, reverse=True)
+    dated += [
+        (item.time, _decision_part(reader, bank, item, before))
+        for item, before in versions
+        if not _is_dropped_decision(item, verdicts)
+    ]
+    dated.sort(key=lambda one: _order_of_decision(*one, verdicts), reverse=True)
     held = {item.uri for item, _ in versions}
     replaced = ReplacedWork(
         reader,
@@ -270,8 +294,23 @@ def _decisions(
     return [_with_contradiction(part, memory_file) for part in parts], replaced
 
 
-def _most_durable_first(one: tuple[str, Part]) -> tuple[bool, str, tuple[str, ...]]:
-    return _durability(one[1])[0], one[0], one[1].lines
+def _is_dropped_decision(item: WorkItem, verdicts: Verdicts) -> bool:
+    """Whether a decision, or a statement that says the same, was called unneeded or outdated."""
+    if verdicts.is_dropped(item.uri):
+        return True
+    told = [one.sentence for one in item.decided if lasting_part(one.sentence)]
+    return not verdicts.is_useful(item.uri) and all(map(verdicts.repeats_dropped, told))
+
+
+def _order_of_decision(
+    time: str, part: Part, verdicts: Verdicts
+) -> tuple[bool, bool, str, tuple[str, ...]]:
+    return _is_useful(part, verdicts), _durability(part)[0], time, part.lines
+
+
+def _is_useful(part: Part, verdicts: Verdicts) -> bool:
+    """Whether the record that a part tells was called useful."""
+    return any(map(verdicts.is_useful, part.records[:1]))
 
 
 def _durability(part: Part) -> tuple[bool, str]:
@@ -312,7 +351,7 @@ def _uri_of_turn(one: KnownStatement) -> str:
 
 
 def _facts(
-    reader: Reader, bank: str
+    reader: Reader, bank: str, verdicts: Verdicts
 ) -> tuple[list[tuple[str, Part]], frozenset[str], frozenset[str]]:
     """The rules in force and the solutions of problems that took several attempts, each with its
     time; the records that they make superfluous, which say the same or no longer hold; and of those
@@ -326,8 +365,11 @@ def _facts(
         for fact in facts
         if fact.status not in ENDED_STATUSES and any("/turn/" in name for name in fact.evidence)
     ]
+    told_facts = [fact for fact in in_force if not _is_dropped_fact(fact, verdicts)]
+    useful = {fact.id for fact in told_facts if verdicts.is_useful(uri("fact", fact.id))}
     # A cause that was found at once is told as the statement it is.
-    solutions = [f for f in in_force if f.kind is FactKind.SOLUTION and f.attempts]
+    solutions = [f for f in told_facts if f.kind is FactKind.SOLUTION and f.attempts]
+    solutions.sort(key=lambda f: f.id not in useful)
     corrected = {
         state.id: f", corrected by {state.who} on {state.time[:10]}"
         for state in reader.curation.states_of_kind(bank, "fact")
@@ -340,16 +382,27 @@ def _facts(
             _rule_text(f, by_uri, corrected.get(f.id, ""), whole)
             + _context(reader, bank, f.content, f.evidence),
         )
-        for f in in_force
-        if f.kind is FactKind.RULE
-        and (f.trust is not Trust.ASSISTANT or f.id in corrected)
-        and not is_for_the_moment(f.content)
-        and not is_of_a_program(f.content)
-        and lasting_part(f.content)
+        for f in told_facts
+        if f.kind is FactKind.RULE and (f.id in useful or _is_rule_to_tell(f, f.id in corrected))
     ]
     parts += [_fact_part(f, _solution_text(f)) for f in solutions[: _LIMITS.solutions]]
     told, outdated = _stating(in_force), _stating(ended)
     return parts, told | outdated, outdated - told
+
+
+def _is_dropped_fact(fact: Fact, verdicts: Verdicts) -> bool:
+    name = uri("fact", fact.id)
+    repeats = verdicts.repeats_dropped(fact.content) and not verdicts.is_useful(name)
+    return repeats or verdicts.is_dropped(name)
+
+
+def _is_rule_to_tell(fact: Fact, is_corrected: bool) -> bool:
+    """Whether a rule seems to be one that a person meant to last."""
+    if fact.trust is Trust.ASSISTANT and not is_corrected:
+        return False
+    if is_for_the_moment(fact.content) or is_of_a_program(fact.content):
+        return False
+    return bool(lasting_part(fact.content))
 
 
 def _stating(facts: Iterable[Fact]) -> frozenset[str]:
@@ -449,14 +502,19 @@ def _lays_down(reader: Reader, m: Memory) -> bool:
     return m.lays_down or (is_agents and bool(correction_note(reader, m.bank, "memory", m.id)))
 
 
-def _notes(reader: Reader, bank: str, memory_file: MemoryFile, ended: EndedWords) -> list[Part]:
-    """The latest texts that agents asked to remember, or that say what happened or was observed."""
+def _notes(
+    reader: Reader, bank: str, memory_file: MemoryFile, ended: EndedWords, verdicts: Verdicts
+) -> list[Part]:
+    """The latest texts that agents asked to remember, or that say what happened or was observed;
+    those that were called useful first."""
     notes = [
         m
         for m in reader.memories.remembered(bank, _LIMITS.records)
         if m.network is not Network.OPINION and not _lays_down(reader, m)
         if m.status not in ENDED_STATUSES and not ended.find(m.what, m.when)
+        if not verdicts.is_dropped(uri("memory", m.id))
     ]
+    notes.sort(key=lambda m: not verdicts.is_useful(uri("memory", m.id)))
     parts = [
         Part(
             (f"- {format_day(m.when)} {one_line(m.who)}: "
@@ -470,13 +528,16 @@ def _notes(reader: Reader, bank: str, memory_file: MemoryFile, ended: EndedWords
     return [_with_contradiction(part, memory_file) for part in parts]
 
 
-def _opinions(reader: Reader, bank: str, ended: EndedWords) -> list[Part]:
-    """The opinions with the highest confidence."""
+def _opinions(reader: Reader, bank: str, ended: EndedWords, verdicts: Verdicts) -> list[Part]:
+    """The opinions with the highest confidence; those that were called useful first."""
     firm = [
         o
         for o in reader.opinions.all(bank)
         if o.status is Status.OBSERVED and not o.tension and not ended.find(o.what, o.latest)
+        if not verdicts.is_dropped(uri("memory", o.id))
     ]
+    useful = {o.id for o in firm if verdicts.is_useful(uri("memory", o.id))}
+    firm.sort(key=lambda o: o.id not in useful)
     return [
         Part(
             (f"- {origin_label(o.trust, o.what)}{one_line(o.what)}: {o.confidence:.2f}, "
@@ -484,7 +545,7 @@ def _opinions(reader: Reader, bank: str, ended: EndedWords) -> list[Part]:
             (uri("memory", o.id),),
         )
         for o in firm[: _LIMITS.opinions]
-        if o.confidence >= _LIMITS.min_confidence
+        if o.id in useful or o.confidence >= _LIMITS.min_confidence
     ]  # fmt: skip
 
 
@@ -520,8 +581,13 @@ class _Known:
     """What a page tells already: sessions and matters; and what must not be told."""
 
     def __init__(
-        self, sessions: frozenset[str], lines: Sequence[str], replaced: ReplacedWork
+        self,
+        sessions: frozenset[str],
+        lines: Sequence[str],
+        replaced: ReplacedWork,
+        verdicts: Verdicts,
     ) -> None:
+        self._verdicts = verdicts
         self._sessions = sessions
         self._matters = [content_stems(line) for line in lines]
         self._replaced = replaced
@@ -529,6 +595,8 @@ class _Known:
     def adds(self, x: Exchange) -> bool:
         """Whether the title of an exchange adds anything that holds. It is known from then on."""
         own = content_stems(x.title)
+        if self._verdicts.is_dropped(uri("exchange", x.id)):
+            return False
         if x.session in self._sessions or any(is_same_matter(own, it) for it in self._matters):
             return False
         self._matters.append(own)

@@ -11,6 +11,8 @@ Nor is one told that says no more than the repository does (`informative`). What
 replaced is not told, whoever repeats it (`ReplacedWork`), nor what a person took back later in the
 same session, what a later request dealt with again (`later_work`), or a cause that was guessed or
 diagnosed again.
+
+What a reader said of a statement stands above all that is estimated here (`verdicts`).
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ from holdfast.brief.known_statements import (
 )
 from holdfast.brief.later_work import LaterWork
 from holdfast.brief.usefulness import taken_off_for, usefulness
+from holdfast.brief.verdicts import Verdicts, read_verdicts
 from holdfast.brief.work_items import WorkItem, normalise_path
 from holdfast.language import content_stems
 from holdfast.model.knowledge import Kind, Memory, Recap
@@ -103,6 +106,8 @@ class RankingWeights(NamedTuple):
     turns_of_talk: int = 12
     # Sessions whose branch and files count as what is worked on.
     sessions: int = 3
+    # What was called useful comes before all that is estimated to be.
+    called_useful: float = 20.0
 
 
 _WEIGHTS = RankingWeights()
@@ -238,16 +243,29 @@ class StatementRanking:
     """The statements of a bank that can be told, best first."""
 
     def __init__(
-        self, reader: Reader, bank: str, ended: EndedWords, replaced: ReplacedWork
+        self,
+        reader: Reader,
+        bank: str,
+        ended: EndedWords,
+        replaced: ReplacedWork,
+        verdicts: Verdicts | None = None,
     ) -> None:
-        """`replaced` is what must not be told."""
+        """`replaced` is what must not be told; `verdicts` are those of the bank, if they were read
+        already."""
+        verdicts = verdicts or read_verdicts(reader, bank)
+        self._verdicts = verdicts
         self._reader = reader
         self._bank = bank
         self._ended = ended
         self._replaced = replaced
         self._latest = latest_sessions(reader, bank)
         self._used = {use.record for use in reader.facts.uses(bank)}
-        self._memories = tellable(reader, bank)
+        # What no longer holds replaces nothing either.
+        self.memories = [
+            memory
+            for memory in tellable(reader, bank, verdicts.useful("memory"))
+            if not verdicts.is_outdated(uri("memory", memory.id))
+        ]
         self._known_stems: dict[str, frozenset[str]] = {}
         # Of each session that was looked at, whether a person began it.
         self._by_person: dict[str, bool] = {}
@@ -261,11 +279,13 @@ class StatementRanking:
         """What a session delivered from its turn `since` on, the most useful first."""
         scored: list[tuple[float, str, KnownStatement]] = []
         own = {uri("exchange", exchange.id) for exchange in self.exchanges_of(session.id)}
-        for one in self._memories:
+        for one in self.memories:
             is_outcome = one.kind is Kind.OUTCOME and one.by_agent and not is_begun(one)
             is_own = is_outcome and not own.isdisjoint(one.evidence_for)
             known = self._known(one) if is_own and not is_praise(one.what) else None
             if known is None or known.turn.session != session.id or known.turn.seq < since:
+                continue
+            if self._is_dropped(one):
                 continue
             scored.append((self._overtaken(known) - usefulness(one), one.id, known))
         return [known for _, _, known in sorted(scored)]
@@ -289,7 +309,7 @@ class StatementRanking:
         said = [*map(content_stems, told)]
         by_session: Counter[str] = Counter()
         heap: list[tuple[float, str, float, KnownStatement | Memory]] = [
-            (-self._score(one), one.id, 0.0, one) for one in self._memories
+            (-self._score(one), one.id, 0.0, one) for one in self.memories
         ]
         heapify(heap)
         while heap:
@@ -302,16 +322,20 @@ class StatementRanking:
                 continue
             if not is_laid_down(memory) and self._is_taken(own):
                 continue
-            if not self._is_worth_telling(memory) or not _is_informative(memory):
+            is_useful = self.is_useful(memory)
+            if not is_useful and not (self._is_worth_telling(memory) and _is_informative(memory)):
+                continue
+            if self._is_dropped(memory):
                 continue
             known = self._known(one) if isinstance(one, Memory) else one
             if known is None:
                 continue
-            due = _WEIGHTS.per_session * by_session[known.turn.session] + self._overtaken(known)
+            due = _WEIGHTS.per_session * by_session[known.turn.session]
+            due += 0.0 if is_useful else self._overtaken(known)
             if due > taken_off:
                 heappush(heap, (negative_score + due - taken_off, id, due, known))
                 continue
-            is_scored = known.memory.worth is not None
+            is_scored = known.memory.worth is not None and not is_useful
             if is_scored and -negative_score + _cost(known.memory) < _WEIGHTS.least:
                 continue
             said.append(own)
@@ -328,7 +352,21 @@ class StatementRanking:
         score += weights.used * (uri("memory", memory.id) in self._used)
         score += weights.on_branch * (not _files(memory).isdisjoint(self._files_of_branch))
         score -= weights.of_the_moment * _is_of_the_moment(memory)
+        score += weights.called_useful * self.is_useful(memory)
         return score - _cost(memory)
+
+    def is_useful(self, memory: Memory) -> bool:
+        """Whether somebody called a statement useful."""
+        return self._verdicts.is_useful(uri("memory", memory.id))
+
+    def _is_dropped(self, memory: Memory) -> bool:
+        """Whether a statement, or another that says the same, was called unneeded or outdated."""
+        if self.is_useful(memory):
+            return False
+        name = uri("memory", memory.id)
+        return self._verdicts.is_dropped(name) or self._verdicts.repeats_dropped(
+            own_words(memory.what)
+        )
 
     def _is_worth_telling(self, memory: Memory) -> bool:
         """Whether what an agent said was scored high enough, and not of itself: the others are
@@ -362,19 +400,23 @@ class StatementRanking:
         return self._checked[memory.id]
 
     def _check(self, memory: Memory) -> KnownStatement | None:
-        """A statement with its turn, unless it was replaced, or is a task that is not open."""
-        known = state(self._reader, memory, self._ended, self._by_person)
-        if known is None or (memory.kind is Kind.TODO and not is_open(known, self._latest)):
+        """A statement with its turn, unless it was replaced, or is a task that is not open. Of what
+        was called useful, words alone do not tell that it was dealt with."""
+        is_useful = self.is_useful(memory)
+        known = state(self._reader, memory, self._ended, self._by_person, is_useful=is_useful)
+        if known is None:
+            return None
+        if memory.kind is Kind.TODO and not is_useful and not is_open(known, self._latest):
             return None
         text, files = own_words(memory.what), _files(memory)
         if self._replaced.is_decided_otherwise(text, memory.when, files):
             return None
         if self._replaced.contains(known) or self._is_taken_back(known):
             return None
-        stays = is_laid_down(memory) or tells_cause(memory)
+        stays = is_useful or is_laid_down(memory) or tells_cause(memory)
         if not stays and self.later.deals_again_with(known):
             return None
-        if tells_fault(memory) and not self._is_cause_that_stands(known):
+        if not is_useful and tells_fault(memory) and not self._is_cause_that_stands(known):
             return None
         return None if self._is_said_otherwise_later(memory) else known
 
@@ -388,7 +430,7 @@ class StatementRanking:
     def _is_diagnosed_again(self, known: KnownStatement) -> bool:
         """Whether a later statement of the same session names another cause in the same matter."""
         own = self._stems(known.memory)
-        for later in self._memories:
+        for later in self.memories:
             if later.when <= known.memory.when:
                 break
             shared = own & self._stems(later)
@@ -418,7 +460,7 @@ class StatementRanking:
         """Whether a later statement replaces it, or gives another value in the same matter."""
         text = own_words(memory.what)
         own = content_stems(text)
-        for later in self._memories:
+        for later in self.memories:
             if later.when <= memory.when:
                 break
             stems = self._stems(later)

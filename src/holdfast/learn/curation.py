@@ -3,7 +3,8 @@
 Each decision is one entry of an append-only log. In the same transaction everything that depends on
 it is derived again, so nobody sees a decision half applied. Canonical rows do not change: a
 forgotten record is left out of every answer, and undoing brings back the same rows. What the log
-amounts to is computed in `decision_state`; erasing for good is in `erasure`.
+amounts to is computed in `decision_state`; verdicts are in `judging`, erasing for good in
+`erasure`.
 """
 
 from __future__ import annotations

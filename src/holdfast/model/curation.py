@@ -31,6 +31,7 @@ class Action(StrEnum):
     SET = "set"
     WRITE = "write"
     VOUCH = "vouch"
+    JUDGE = "judge"
     IMPORT = "import"
     PURGE = "purge"
     SCRUB = "scrub"
@@ -42,8 +43,8 @@ class Curation:
 
     `target` is the record's URI; of an undo, the number of the decision that it undoes. `text` is
     the text of a correction or a lesson; of a merge, the URI of the record that it was merged
-    into; of a bank, its settings before and after. `who` ends with the interface in brackets,
-    unless that was the command line.
+    into; of a verdict, that and its reason (`verdict_text`); of a bank, its settings before and
+    after. `who` ends with the interface in brackets, unless that was the command line.
     """
 
     seq: int
@@ -75,6 +76,58 @@ class CurationState(NamedTuple):
     def is_hidden(self) -> bool:
         """Whether the record is left out of every answer."""
         return self.forgotten or bool(self.into)
+
+
+class Verdict(StrEnum):
+    """Whether a record should be told to a later session."""
+
+    USEFUL = "useful"
+    # True, but not worth telling.
+    UNNEEDED = "unneeded"
+    # No longer true.
+    OUTDATED = "outdated"
+
+
+_VERDICTS = tuple(Verdict)
+
+
+class Judgement(NamedTuple):
+    """A verdict on a record: whose, since when, and why ("" if no reason was given)."""
+
+    verdict: Verdict
+    time: str
+    who: str
+    why: str = ""
+
+
+def verdict_text(verdict: Verdict, why: str) -> str:
+    """The text of the log entry of a verdict: "outdated: the cache was removed"."""
+    return f"{verdict.value}: {why}" if why else verdict.value
+
+
+def read_judgement(entry: Curation) -> Judgement | None:
+    """The verdict of a log entry; None for another decision and for one whose text was erased."""
+    word, _, why = entry.text.partition(": ")
+    if entry.action is not Action.JUDGE or word not in _VERDICTS:
+        return None
+    return Judgement(Verdict(word), entry.time, entry.who, why)
+
+
+# Who gives a record other words, or says that it still holds, has judged it anew.
+_ENDING_VERDICTS = {Action.CORRECT: _VERDICTS, Action.CONFIRM: (Verdict.OUTDATED,)}
+
+
+def judgements(decisions: Iterable[Curation]) -> dict[str, Judgement]:
+    """The verdict on each record by its URI, from the decisions in effect: the latest counts, until
+    the record is corrected, or confirmed after it was called outdated."""
+    found: dict[str, Judgement] = {}
+    for entry in decisions:
+        known, judged = found.get(entry.target), read_judgement(entry)
+        if judged is not None:
+            found[entry.target] = judged
+        elif known is not None and known.verdict in _ENDING_VERDICTS.get(entry.action, ()):
+            del found[entry.target]
+    return found
 
 
 def in_effect(log: Iterable[Curation]) -> list[Curation]:

@@ -1,4 +1,5 @@
-"""Decisions that people make about records: remember, correct, forget, merge, confirm, review.
+"""Decisions that people make about records: remember, correct, forget, merge, confirm, judge,
+review.
 
 Every decision is appended to a log that is laid over derived records, so that deriving them again
 never undoes it. Undoing is in `undo`, erasing for good in `erasure`.
@@ -6,13 +7,16 @@ never undoes it. Undoing is in `undo`, erasing for good in `erasure`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from holdfast.app.briefs.briefing import refresh_briefs
 from holdfast.app.core.context import ALL_BANKS, Context
 from holdfast.app.ingest.stages import update_stages
 from holdfast.app.search.browse import Browse
 from holdfast.errors import NotFoundError
 from holdfast.learn.curation import Curator, Target, find_confirmable, find_target
-from holdfast.model.curation import Curation
+from holdfast.learn.judging import judge
+from holdfast.model.curation import Curation, Verdict
 from holdfast.model.graph import Entity
 from holdfast.model.knowledge import Memory, Review
 from holdfast.model.trust import Trust
@@ -67,6 +71,23 @@ class RecordCuration:
         """Note that a record still holds, whatever became of its code since."""
         target = find_confirmable(self._context.store, self._context.bank_id(bank), id)
         return self._done(self._curator(who).confirm(target))
+
+    def judge(
+        self,
+        ids: Sequence[str],
+        verdict: Verdict,
+        why: str = "",
+        bank: str | None = ALL_BANKS,
+        who: str = "",
+    ) -> list[Curation]:
+        """Say whether records should be told to later sessions, and why; all of them or none."""
+        targets = list({one.uri: one for one in (self.target(id, bank) for id in ids)}.values())
+        context = self._context
+        made = judge(
+            context.store, context.now, context.actor(who), targets, verdict, context.redact(why)
+        )
+        self._context.after_change()
+        return made
 
     def merge(self, id: str, into: str, bank: str | None = ALL_BANKS, who: str = "") -> Curation:
         """Hide a record behind another that says the same."""

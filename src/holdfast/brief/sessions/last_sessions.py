@@ -20,6 +20,7 @@ from holdfast.brief.informative import informative_part, is_offer
 from holdfast.brief.known_statements import KnownStatement, is_of_a_program, names_work
 from holdfast.brief.sessions.session_endings import Ending, State, find_ending, tells_work
 from holdfast.brief.statement_ranking import StatementRanking
+from holdfast.brief.verdicts import Verdicts
 from holdfast.framed_text import one_line, quote
 from holdfast.language import content_stems, without_open_label
 from holdfast.model.records import Digest, Outcome, Session
@@ -67,9 +68,15 @@ class LastSessions:
     """The last sessions of a bank."""
 
     def __init__(
-        self, reader: Reader, bank: str, ended: EndedWords, ranking: StatementRanking
+        self,
+        reader: Reader,
+        bank: str,
+        ended: EndedWords,
+        ranking: StatementRanking,
+        verdicts: Verdicts,
     ) -> None:
         """`ranking` gives what sessions delivered."""
+        self._verdicts = verdicts
         self._reader = reader
         self._bank = bank
         self._ended = ended
@@ -100,7 +107,7 @@ class LastSessions:
             if session.parent or self._is_of_a_team(session):
                 continue
             digest = self._reader.sessions.digest(self._bank, session.id)
-            if digest is not None:
+            if digest is not None and not self._verdicts.is_dropped(uri("digest", digest.id)):
                 yield session, digest
 
     def _is_of_a_team(self, session: Session) -> bool:
@@ -197,6 +204,9 @@ class LastSessions:
         return [f"{STILL_OPEN}{one_line(one)}" for one in steps[: _LIMITS.next_steps]]
 
     def _holds(self, digest: Digest, text: str) -> bool:
+        """Whether a text holds, and nobody called a statement that says the same unneeded."""
+        if self._verdicts.repeats_dropped(text):
+            return False
         return not self._ended.find(text, digest.started, digest.session, WHOLE_SESSION)
 
 

@@ -10,7 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from holdfast.lazy_dataclass import replace
-from holdfast.model.curation import Action, Curation, CurationState
+from holdfast.model.curation import (
+    Action,
+    Curation,
+    CurationState,
+    Judgement,
+    in_effect,
+    judgements,
+)
 from holdfast.store.index.progress import StageProgress
 from holdfast.store.sql import rows
 from holdfast.store.sql.database import Database
@@ -57,6 +64,16 @@ class CurationReader:
             (bank,),
         )
         return [curation_of(row) for row in found]
+
+    def judgements(self, bank: str) -> dict[str, Judgement]:
+        """The verdicts of people and agents that are in effect, by the URIs of the records."""
+        about = (Action.JUDGE, Action.CORRECT, Action.CONFIRM, Action.UNDO)
+        found = self._db.all(
+            "SELECT seq, bank, time, action, target, text, who FROM curation "
+            f"WHERE bank = ? AND action IN ({placeholders_for(about)}) ORDER BY seq",
+            (bank, *(action.value for action in about)),
+        )
+        return judgements(in_effect(map(curation_of, found)))
 
     def state(self, bank: str, kind: str, id: str) -> CurationState | None:
         """The result of all decisions about one record; None if there are none."""

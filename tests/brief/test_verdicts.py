@@ -1,0 +1,160 @@
+"""What verdicts change in briefs. Whose they are and what ends them is in `model/test_curation`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.app.memory import Holdfast
+from holdfast.brief.known_statements import StatementLimits
+from holdfast.errors import InputError
+from holdfast.model.curation import Verdict
+from holdfast.model.ids import content_id
+from holdfast.model.knowledge import Kind, Memory, Network
+from holdfast.model.trust import Trust
+from holdfast.model.uris import uri
+from holdfast.refine.core.passages import memory_passage
+from tests.brief.test_known_statements import FILLER, TODO, brief_of, group, retain, session
+from tests.support.refine_banks import NOW, open_filled, open_filled_at_once
+
+KNOWN, DECIDED = "Known from earlier sessions", "Decided here"
+KEPT = "Each berth keeps its own queue of ships, since the harbour master moves them at night."
+OTHER = "Each crane keeps its own list of loads, since the dock foreman swaps them by day."
+
+
+def name_of(text: str) -> str:
+    """The URI of a statement that `retain` made."""
+    return uri("memory", content_id("known", text))
+
+
+def two_statements(home: Path) -> Holdfast:
+    memory = open_filled(
+        home,
+        session("2026-09-01", 1, FILLER, KEPT),
+        session("2026-09-02", 2, "Look at the cranes, please.", OTHER),
+        session("2026-09-03", 3, "Which lamp of the pier is broken?", "The third lamp is broken."),
+    )
+    retain(memory, KEPT, Kind.FACT)
+    retain(memory, OTHER, Kind.FACT, worth=3.0)
+    return memory
+
+
+@pytest.mark.parametrize("verdict", [Verdict.UNNEEDED, Verdict.OUTDATED])
+def test_what_is_unneeded_or_outdated_is_not_told_until_that_is_undone(
+    tmp_path: Path, verdict: Verdict
+) -> None:
+    with two_statements(tmp_path) as memory:
+        assert KEPT in group(brief_of(memory), KNOWN)
+        memory.curation.judge([name_of(KEPT)], verdict)
+        assert KEPT not in brief_of(memory)
+        assert OTHER in brief_of(memory)
+        memory.undo()
+        assert KEPT in group(brief_of(memory), KNOWN)
+
+
+def test_what_is_useful_comes_first(tmp_path: Path) -> None:
+    with two_statements(tmp_path) as memory:
+        known = group(brief_of(memory), KNOWN)
+        assert known.index(OTHER) < known.index(KEPT)
+        memory.curation.judge([name_of(KEPT)], Verdict.USEFUL)
+        known = group(brief_of(memory), KNOWN)
+        assert 0 < known.index(KEPT) < known.index(OTHER)
+
+
+@pytest.mark.parametrize(
+    ("text", "worth"),
+    [
+        (KEPT, -3.0),
+        ("I keep a queue of ships for each berth, since the harbour master moves them.", 2.0),
+        ("Let me say it: each berth still has a queue today.", 0.1),
+    ],
+)
+def test_what_is_useful_is_told_whatever_it_is_estimated_to_be_worth(
+    tmp_path: Path, text: str, worth: float
+) -> None:
+    with open_filled(tmp_path, session("2026-09-01", 1, FILLER, text)) as memory:
+        retain(memory, text, Kind.FACT, worth=worth)
+        assert text not in group(brief_of(memory), KNOWN)
+        memory.curation.judge([name_of(text)], Verdict.USEFUL)
+        assert text in group(brief_of(memory), KNOWN)
+
+
+def test_a_useful_statement_is_told_however_many_came_after_it(tmp_path: Path) -> None:
+    with two_statements(tmp_path) as memory:
+        bank, writer = memory.context.bank_id() or "", memory.store
+        later = [
+            Memory(bank, str(n), Network.WORLD, f"Ship {n} left.", Trust.ASSISTANT, NOW)
+            for n in range(StatementLimits().read)
+        ]
+        with writer.transaction():
+            for one in later:
+                writer.memories.put_retained(bank, one.id, one, memory_passage(one, ""))
+        assert KEPT not in brief_of(memory)
+        memory.curation.judge([name_of(KEPT)], Verdict.USEFUL)
+        assert KEPT in brief_of(memory)
+
+
+def test_a_useful_statement_that_a_person_replaced_is_not_told(tmp_path: Path) -> None:
+    old, new = "Berths are always booked by radio.", "Berths are no longer booked by radio."
+    with open_filled(
+        tmp_path,
+        session("2026-09-01", 1, old, "Understood."),
+        session("2026-09-02", 2, new, "Understood."),
+    ) as memory:
+        facts = {fact.content: fact for fact in memory.reader.facts.all(memory.context.bank_id())}
+        memory.curation.judge([uri("fact", facts[old].id)], Verdict.USEFUL)
+        assert old not in brief_of(memory) and new in brief_of(memory)
+
+
+def test_a_fact_that_is_unneeded_is_not_told_as_another_record_that_says_it(
+    tmp_path: Path,
+) -> None:
+    rule = "Always book berths by radio, never by telephone."
+    with open_filled(tmp_path, session("2026-09-01", 1, rule, "Understood.")) as memory:
+        retain(memory, rule, Kind.RULE)
+        (fact,) = memory.reader.facts.all(memory.context.bank_id())
+        assert f"fact/{fact.id[:8]}" in group(brief_of(memory), DECIDED)
+        memory.curation.judge([uri("fact", fact.id)], Verdict.UNNEEDED)
+        assert rule not in group(brief_of(memory), DECIDED)
+        assert rule not in group(brief_of(memory), KNOWN)
+
+
+def test_a_note_and_a_session_that_are_unneeded_are_not_told(tmp_path: Path) -> None:
+    asked = "Repair the lamp of the pier, please."
+    with open_filled(tmp_path, session("2026-09-01", 1, asked, "The lamp was repaired.")) as memory:
+        note = memory.curation.remember("The pier was painted.", bank="proj")
+        session_id = memory.reader.sessions.latest(note.bank)[0].id
+        digest = memory.reader.sessions.digest(note.bank, session_id)
+        assert digest is not None
+        assert note.what in brief_of(memory) and f"digest/{digest.id[:8]}" in brief_of(memory)
+        memory.curation.judge([note.id, uri("digest", digest.id)], Verdict.UNNEEDED)
+        told = brief_of(memory)
+    assert note.what not in told and f"digest/{digest.id[:8]}" not in told
+
+
+def test_a_useful_task_is_told_although_it_is_old(tmp_path: Path) -> None:
+    later = [
+        session(f"2026-09-{day:02}", day, f"Paint pier number {day} green.", f"Painted pier {day}.")
+        for day in range(2, 16)
+    ]
+    first = session("2026-09-01", 1, FILLER, TODO)
+    with open_filled_at_once(tmp_path, first, *later) as memory:
+        retain(memory, TODO, Kind.TODO)
+        assert TODO not in brief_of(memory)
+        memory.curation.judge([name_of(TODO)], Verdict.USEFUL)
+        assert TODO in group(brief_of(memory), "Left open")
+
+
+def test_only_what_briefs_tell_can_be_judged_and_a_reason_is_one_sentence(tmp_path: Path) -> None:
+    with two_statements(tmp_path) as memory:
+        bank = memory.context.bank_id() or ""
+        turn = memory.reader.turns.of_session(bank, memory.reader.sessions.latest(bank)[0].id)[0]
+        with pytest.raises(InputError, match="do not tell a turn"):
+            memory.curation.judge([name_of(KEPT), uri("turn", turn.id)], Verdict.USEFUL)
+        with pytest.raises(InputError, match="1,000 characters"):
+            memory.curation.judge([name_of(KEPT)], Verdict.USEFUL, "x" * 1000)
+        memory.curation.forget(name_of(KEPT))
+        with pytest.raises(InputError, match="is forgotten"):
+            memory.curation.judge([name_of(OTHER), name_of(KEPT)], Verdict.USEFUL)
+        assert memory.reader.curation.judgements(bank) == {}
