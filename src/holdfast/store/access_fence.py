@@ -37,7 +37,11 @@ from holdfast.store.knowledge.opinions import OpinionReader, OpinionWriter
 from holdfast.store.knowledge.rules import RuleReader, RuleWriter
 from holdfast.store.ledgers.api_keys import ApiKeys
 from holdfast.store.ledgers.injections import FailedTasks, InjectionLedger
-from holdfast.store.ledgers.model_calls import ModelCallLedger, ModelSummaries
+from holdfast.store.ledgers.model_calls import (
+    ModelCallLedger,
+    ModelSummaries,
+    ModelSummaryReader,
+)
 from holdfast.store.protocol import Protocol, Reader, ReadStore, Store
 from holdfast.store.records.banks import BankReader, BankWriter
 from holdfast.store.records.clues import ClueReader, ClueWriter
@@ -89,6 +93,7 @@ _CLASSES: dict[str, Any] = {
         MemoryWriter,
         ModelCallLedger,
         ModelSummaries,
+        ModelSummaryReader,
         OpinionReader,
         OpinionWriter,
         OutboxReader,
@@ -155,9 +160,6 @@ _UNRESTRICTED = _keys(
 # Methods of writers that change nothing, so that the level `read` is enough.
 _READ_ONLY = _keys(
     InjectionLedger.latest,
-    ModelSummaries.get,
-    ModelSummaries.was_attempted,
-    ModelSummaries.has_any,
     StageProgress.has_progress,
     StageProgress.unseen_changes,
     StageProgress.banks_behind,
@@ -209,6 +211,7 @@ _TAKES_RECORDS = _keys(
     ForgeWriter.put_remark,
     ForgeWriter.put_thread,
     ModelSummaries.put,
+    ModelSummaries.replace,
     TurnWriter.put,
     GitHistoryWriter.put_commits,
     GitHistoryWriter.put_patches,

@@ -36,7 +36,11 @@ if TYPE_CHECKING:
     from holdfast.store.knowledge.rules import RuleReader, RuleWriter
     from holdfast.store.ledgers.api_keys import ApiKeys
     from holdfast.store.ledgers.injections import FailedTasks, InjectionLedger
-    from holdfast.store.ledgers.model_calls import ModelCallLedger, ModelSummaries
+    from holdfast.store.ledgers.model_calls import (
+        ModelCallLedger,
+        ModelSummaries,
+        ModelSummaryReader,
+    )
     from holdfast.store.records.banks import BankReader, BankWriter
     from holdfast.store.records.clues import ClueReader, ClueWriter
     from holdfast.store.records.curation import CurationReader, CurationWriter
@@ -97,6 +101,8 @@ class Reader(Protocol):
     def shares(self) -> ShareReader: ...
     @property
     def sources(self) -> SourceReader: ...
+    @property
+    def summaries(self) -> ModelSummaryReader: ...
     @property
     def turns(self) -> TurnReader: ...
     @property

@@ -311,7 +311,8 @@ class Eraser:
 
     def _erase_summaries(self, what: Erasure) -> None:
         """Erase the summaries that a model made of a session with any word of it, though they were
-        paid for, and those of records that are gone."""
+        paid for, and those of records that are gone. The verdicts of a bank go all: a reason may
+        speak of any of its sessions."""
         sessions = set(what.sessions)
         for id in what.turns:
             row = self._db.one(
@@ -330,6 +331,10 @@ class Eraser:
             "DELETE FROM model_summary WHERE bank = ? AND record NOT IN (SELECT id FROM exchange "
             "WHERE bank = ? UNION SELECT id FROM digest WHERE bank = ?)",
             (what.bank, what.bank, what.bank),
+        )
+        self._db.run(
+            "DELETE FROM model_summary WHERE bank = ? AND kind IN ('verdict', 'brief review')",
+            (what.bank,),
         )
 
     def _blank_log(self, what: Erasure) -> None:

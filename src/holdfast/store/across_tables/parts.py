@@ -27,7 +27,11 @@ if TYPE_CHECKING:
     from holdfast.store.knowledge.rules import RuleReader, RuleWriter
     from holdfast.store.ledgers.api_keys import ApiKeys
     from holdfast.store.ledgers.injections import FailedTasks, InjectionLedger
-    from holdfast.store.ledgers.model_calls import ModelCallLedger, ModelSummaries
+    from holdfast.store.ledgers.model_calls import (
+        ModelCallLedger,
+        ModelSummaries,
+        ModelSummaryReader,
+    )
     from holdfast.store.records.banks import BankReader, BankWriter
     from holdfast.store.records.clues import ClueReader, ClueWriter
     from holdfast.store.records.curation import CurationReader, CurationWriter
@@ -182,6 +186,12 @@ class ReaderParts:
         from holdfast.store.records.sources import SourceReader
 
         return SourceReader(self.database)
+
+    @cached_property
+    def summaries(self) -> ModelSummaryReader:
+        from holdfast.store.ledgers.model_calls import ModelSummaryReader
+
+        return ModelSummaryReader(self.database)
 
     @cached_property
     def turns(self) -> TurnReader:

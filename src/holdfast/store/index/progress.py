@@ -40,7 +40,7 @@ _OLDER = (
 
 _HAS_SUMMARY = (
     "EXISTS (SELECT 1 FROM model_summary AS m WHERE m.bank = r.bank AND m.record = r.id "
-    "AND m.kind <> 'memories' AND m.{which})"
+    "AND m.kind IN ('exchange', 'digest') AND m.{which})"
 )
 
 _HAS_OLDER_SUMMARY = _HAS_SUMMARY.format(which="content <> '' AND m.version < ?")

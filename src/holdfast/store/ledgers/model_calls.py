@@ -51,10 +51,10 @@ _SUMS = (
 )
 
 # Whether no summary of a record `r` up to its last turn was tried with this version of the prompts.
-# Memories that a model extracted from an exchange are no summary of it.
+# Memories that a model extracted from an exchange, and its verdicts, are no summary of it.
 _UNTRIED = (
     "r.author = '' AND NOT EXISTS (SELECT 1 FROM model_summary WHERE model_summary.bank = r.bank "
-    "AND model_summary.record = r.id AND model_summary.kind <> 'memories' "
+    "AND model_summary.record = r.id AND model_summary.kind IN ('exchange', 'digest') "
     "AND model_summary.last_seq >= {last} AND "
     "model_summary.version >= ?)"
 )
@@ -72,6 +72,12 @@ def _call_row(call: ModelCall) -> tuple[Any, ...]:
         c.bank, c.id, c.time, c.session, c.operation, c.service, c.model, c.tokens_in,
         c.tokens_out, c.tokens_cached, c.usd, c.ms, c.attempt, c.outcome.value, c.problem,
     )  # fmt: skip
+
+
+def _summary_row(s: ModelSummary) -> tuple[Any, ...]:
+    """`_SUMMARY`."""
+    made = (s.bank, s.hash, s.version, s.kind, s.record, s.last_seq)
+    return (*made, s.model, s.time, s.content, s.problem)
 
 
 class ModelCallLedger:
@@ -143,39 +149,11 @@ class ModelCallLedger:
         self._db.run("DELETE FROM service_pause WHERE service = ?", (service,))
 
 
-class ModelSummaries:
-    """Keeps summaries by models."""
+class ModelSummaryReader:
+    """Reads what models wrote."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
-
-    def put(self, summary: ModelSummary, session: str, first: int) -> None:
-        """Keep a summary; the session becomes stale from place `first` on. A summary of the same
-        hash and version stays as it is."""
-        s = summary
-        self._db.run(
-            insert_missing("model_summary", _SUMMARY),
-            (
-                s.bank,
-                s.hash,
-                s.version,
-                s.kind,
-                s.record,
-                s.last_seq,
-                s.model,
-                s.time,
-                s.content,
-                s.problem,
-            ),
-        )
-        if s.content:
-            self._db.run(
-                "INSERT INTO stale_session VALUES (?, ?, ?) "
-                "ON CONFLICT (bank, session) "
-                "DO UPDATE SET first_seq = CASE WHEN excluded.first_seq < stale_session.first_seq "
-                "THEN excluded.first_seq ELSE stale_session.first_seq END",
-                (s.bank, session, first),
-            )
 
     def get(self, bank: str, hash: str) -> ModelSummary | None:
         """The summary of the latest version for this hash; None if no version produced one."""
@@ -199,8 +177,45 @@ class ModelSummaries:
         """Whether a bank has any summary."""
         return self._is_there("SELECT 1 FROM model_summary WHERE bank = ? LIMIT 1", bank)
 
+    def of_kind(self, bank: str, kind: str) -> list[ModelSummary]:
+        """All answers of one kind, the oldest first."""
+        found = self._db.all(
+            f"SELECT {_SUMMARY} FROM model_summary WHERE bank = ? AND kind = ? AND content <> '' "
+            "ORDER BY time, version, hash",
+            (bank, kind),
+        )
+        return [ModelSummary(*row) for row in found]
+
     def _is_there(self, sql: str, *values: object) -> bool:
         return self._db.one(sql, values) is not None
+
+
+class ModelSummaries(ModelSummaryReader):
+    """Keeps what models wrote."""
+
+    def put(self, summary: ModelSummary, session: str, first: int) -> None:
+        """Keep a summary; the session becomes stale from place `first` on. A summary of the same
+        hash and version stays as it is."""
+        s = summary
+        self._db.run(
+            insert_missing("model_summary", _SUMMARY),
+            _summary_row(s),
+        )
+        if s.content:
+            self._db.run(
+                "INSERT INTO stale_session VALUES (?, ?, ?) "
+                "ON CONFLICT (bank, session) "
+                "DO UPDATE SET first_seq = CASE WHEN excluded.first_seq < stale_session.first_seq "
+                "THEN excluded.first_seq ELSE stale_session.first_seq END",
+                (s.bank, session, first),
+            )
+
+    def replace(self, summary: ModelSummary) -> None:
+        """Keep an answer in the place of one with the same hash and version. No session becomes
+        stale: nothing is derived from it."""
+        self._db.run(
+            upsert("model_summary", _SUMMARY, "bank, hash, version"), _summary_row(summary)
+        )
 
     def unsummarised_sessions(
         self, since: str, version: int, limit: int = 50
