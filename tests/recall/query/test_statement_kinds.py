@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.recall.query.statement_kinds import WantedKind, kind_factor
+from holdfast.recall.query.statement_kinds import WantedKind, forbids, kind_factor
 from holdfast.recall.query.terms import (
     asks_for_way,
     asks_what_is_forbidden,
@@ -137,3 +137,31 @@ def test_what_is_not_allowed_is_answered_by_what_forbids_and_by_nothing_else(
         assert "signed" not in answer.answer
         nothing = memory.ask("What is not allowed in the harbour theme?", bank="all")
     assert nothing.abstained
+
+
+def test_a_long_record_that_forbids_something_else_does_not_answer(tmp_path: Path) -> None:
+    said = (
+        "You are the agent of the harbour. Read the code on GitHub first. "
+        + "The code of the harbour is in one repository on GitHub, with the tables of tides. " * 6
+        + "\n\n## Exit\n\nWhen your task is done, exit. Do not proceed to additional tasks: "
+        "another instance will handle them.",
+        "Done.",
+    )
+    with open_with(tmp_path, *said) as memory:
+        answer = memory.ask("What may the agent not do with the code on GitHub?", bank="all")
+    assert answer.abstained, answer
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_rule"),
+    [
+        ("Never push to main.", True),
+        ("You may commit but never push.", True),
+        ("We don't want a second repository for the docs.", True),
+        ("A 4xx is never retried.", True),
+        ("At line 576 the manager is created but never used.", False),
+        ("This path was never tested.", False),
+    ],
+)
+def test_a_rule_is_told_from_what_merely_never_happened(sentence: str, is_rule: bool) -> None:
+    assert forbids(sentence) is is_rule

@@ -52,13 +52,16 @@ class KindWeights(NamedTuple):
 
 
 _WEIGHTS = KindWeights()
-# How a sentence forbids something, for certain and perhaps: "that should not be in the diff".
+# How a sentence forbids something, for certain and perhaps: "that should not be in the diff". What
+# "was never tested" and "is read but never used" is no rule.
 _FORBIDS = regex(
-    r"\b(?:never|must(?: not|n['’]t)|(?:may|shall) not|not (?:be )?(?:allowed|permitted)|"
+    r"\b(?<!but )(?<!was )(?<!were )(?<!has )(?<!had )(?<!have )never\b|"
+    r"\bbut never (?!\w+(?:ed|en)\b)|"
+    r"\b(?:must(?: not|n['’]t)|(?:may|shall) not|not (?:be )?(?:allowed|permitted)|"
     r"no longer (?:allowed|permitted)|forbid\w*|forbade|prohibit\w*|ban(?:s|ned)?|disallow\w*|"
     r"off[- ]limits)\b|"
     r"(?:^|[.;:!] |\band |\bplease |\bso |, |- )(?:do not|don['’]?t|no more|stop \w+ing|avoid)\b|"
-    r"\bi (?:do not|don['’]?t) want\b",
+    r"\b(?:i|we) (?:do not|don['’]?t) want\b",
     re.IGNORECASE,
 )
 _PERHAPS_FORBIDS = regex(r"\bshould(?: not|n['’]t)|\bcan ?not be\b", re.IGNORECASE)
