@@ -15,7 +15,9 @@ from holdfast.app.search.code_freshness import changed_code_notes
 from holdfast.lazy_dataclass import replace
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.query import Answer, Hit, Layer, RecallResult
+from holdfast.model.research import ResearchEvent, ResearchStage
 from holdfast.recall.core.plan import Budget, RecallPlan
+from holdfast.recall.query.overview_questions import asked_overview, may_ask_overview
 from holdfast.recall.query.query import find_time_range
 from holdfast.recall.query.statement_kinds import KNOWLEDGE_OF, wanted_kind
 from holdfast.recall.ranking.external_hits import RETRIEVER_PREFIX
@@ -34,7 +36,6 @@ from holdfast.settings import ALWAYS, NO_MODEL, Settings
 if TYPE_CHECKING:
     from holdfast.app.search.recall import Search
     from holdfast.model.knowledge import Kind
-    from holdfast.model.research import ResearchEvent
     from holdfast.research.history.git_answers import HistoryAnswers
     from holdfast.research.history.question_kinds import HistoryQuestion
     from holdfast.store.protocol import Reader
@@ -109,10 +110,12 @@ def steps(context: Context, search: Search, options: AskOptions) -> Iterator[Res
         request = request._replace(cosines=search.cosines)
     effort = EFFORTS[options.budget]
     effort = effort._replace(rounds=options.rounds or effort.rounds)
-    history = _HistoryAnswer.of(context.store, request, options.limit)
-    for event in investigate(
-        InvestigationInputs(context.store, request, searches, effort, history)
-    ):
+    events = (
+        None if limited or id == "" else _overview_events(context, search, request, options.bank)
+    )
+    history = None if events else _HistoryAnswer.of(context.store, request, options.limit)
+    inputs = InvestigationInputs(context.store, request, searches, effort, history)
+    for event in events or investigate(inputs):
         if event.answer is not None:
             answer = event.answer
             if history is not None:
@@ -125,6 +128,26 @@ def steps(context: Context, search: Search, options: AskOptions) -> Iterator[Res
             from_git = history is not None and event.answer is history.found
             event = done_event(_with_notes(context, search, answer, id, plan, from_git))
         yield event
+
+
+def _overview_events(
+    context: Context, search: Search, request: AskRequest, bank: str | None
+) -> list[ResearchEvent]:
+    """The steps of answering a question without a subject; none if it has one."""
+    if not may_ask_overview(request.question):
+        return []
+    when = find_time_range(context.store, request.bank, request.question, request.time)
+    wanted = asked_overview(request.question if when is None else when.rest)
+    if wanted is None:
+        return []
+    from holdfast.app.answers.overviews import answer_overview
+
+    search.sync_rules(request.bank, bank)
+    answer = answer_overview(context.store, request, wanted, when)
+    if answer is None:
+        return []
+    planned = ResearchEvent(ResearchStage.PLANNED, f"A question for all {wanted.value}.")
+    return [planned, done_event(answer)]
 
 
 def _wants_model(settings: Settings, options: AskOptions, bank: str | None) -> bool:

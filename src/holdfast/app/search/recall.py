@@ -161,7 +161,7 @@ class Search:
 
     def _search(self, query: str, bank: str | None, plan: RecallPlan) -> RecallResult:
         id = self._context.bank_id(bank)
-        self._sync_rules(id, bool(bank or self._context.settings.bank))
+        self.sync_rules(id, bank)
         return replace(self.recall_in_bank(id, query, plan), bank=self._context.bank_name(id))
 
     def _with_freshness(self, found: RecallResult, plan: RecallPlan) -> RecallResult:
@@ -173,10 +173,12 @@ class Search:
 
         return replace(found, hits=with_freshness(self._context.store, found.hits))
 
-    def _sync_rules(self, bank: str | None, named: bool) -> None:
-        """Reads rule files that changed since they were read last. Usually none has, and only
-        their modification times are compared."""
+    def sync_rules(self, bank: str | None, name: str | None) -> None:
+        """Reads rule files that changed since they were read last: those of the bank, if it was
+        called by its name, else those of this folder. Usually none has, and only their
+        modification times are compared."""
         context = self._context
+        named = bool(name or context.settings.bank)
         if not bank or context.settings.principal is not None:
             return  # whoever comes through a server does not work in this folder
         seen = context.store.rules.files(bank)
