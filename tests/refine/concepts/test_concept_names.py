@@ -160,11 +160,15 @@ def test_what_titles_only_compare_with_is_no_name() -> None:
     assert any("Vercel" in name for name in names_of(about))
 
 
-def test_a_title_that_says_nothing_takes_no_name_away() -> None:
+def test_what_less_than_half_of_the_records_with_a_topic_are_about_is_no_name() -> None:
     summary = "The brass bell is done."
     named = [work(n, f"The brass bell {n}", summary=summary) for n in range(2)]
-    vacuous = [work(3 + n, f"Address the feedback {n}", summary="Done.") for n in range(4)]
-    assert names_of([*named, *vacuous]) == ["brass bell"]
+    without_topic = [work(3 + n, f"Address the feedback {n}", summary="Done.") for n in range(4)]
+    assert names_of([*named, *without_topic]) == ["brass bell"]
+    keywords = ["gorse", "heather", "bracken", "moss"]
+    vacuous = [work(3 + n, f"What happens then? {n}", [], keywords, "Done.") for n in range(4)]
+    assert names_of([*named, *vacuous]) == []
+    assert names_of([*named, *vacuous[:2]]) == ["brass bell"]
 
 
 def test_a_changed_file_names_less_than_titles_that_say_something_else() -> None:
@@ -193,9 +197,16 @@ def test_an_ordinary_word_is_a_name_only_where_it_names_a_file_and_is_used_here(
     unchanged = [work(n, f"The timeline is empty, {n}") for n in range(3)]
     items = [item_of(x) for x in (*unchanged, *elsewhere)]
     assert ConceptNamer(items).names(items[:3]) == []
-    elsewhere = [work(10 + n, f"Mend the crane {n}", files) for n in range(30)]
-    items = [item_of(x) for x in (*exchanges, *elsewhere)]
-    assert ConceptNamer(items).names(items[:3]) == []
+
+
+def test_a_word_that_much_of_a_bank_has_names_no_few_records_of_it() -> None:
+    about = [work(n, f"The Jetty again, {n}") for n in range(3)]
+    others = [work(10 + n, f"Crane {n} of the Jetty") for n in range(30)]
+    for elsewhere, is_distinct in ((others, False), (others[:15], True)):
+        items = [item_of(x) for x in (*about, *elsewhere)]
+        namer = ConceptNamer(items)
+        (name,) = namer.names(items[:3])
+        assert (name.text, namer.is_distinct(name, items[:3])) == ("Jetty", is_distinct)
 
 
 def test_half_of_different_phrases_is_no_name() -> None:
@@ -228,14 +239,6 @@ def test_a_temporary_or_private_file_is_no_name(file: str) -> None:
     assert names_of(lasting) == ["quay_wall"]
 
 
-def test_a_request_that_opens_session_after_session_takes_a_name_away() -> None:
-    about = [work(n, f"Mend the quay_wall, {n}") for n in range(2)]
-    again = [work(n, "Review it", summary="Fine.") for n in range(10, 18)]
-    assert names_of([*about, *again]) == []
-    following = [replace(x, session="s000", first_seq=10 + n) for n, x in enumerate(again)]
-    assert names_of([*about, *following])[0] == "quay_wall"
-
-
 def test_words_of_many_projects_do_not_name_a_single_request_and_its_report() -> None:
     request = work(0, "Fix casts in the production frontend")
     report = work(1, "Task #4 (casts) is done: production frontend")
@@ -247,6 +250,9 @@ def test_words_of_many_projects_do_not_name_a_single_request_and_its_report() ->
     "pasted",
     [
         "sailor@pier-mac brass-bell % ls",
+        "I see this: sailor@pier-mac brass-bell % ls",
+        "➜  brass-bell git:(main) ✗ ls",
+        "Why? brass-bell git:(main) ✗ ls",
         "❯ brass-bell --list",
         "uv run brass-bell",
         "It says: [Harbour] brass-bell is out",

@@ -325,6 +325,17 @@ def test_concepts_whose_names_differ_by_a_word_are_one_if_they_share_two() -> No
     assert members(build_concepts([*one, *other, *OTHERS])) == [ids(one), ids(other)]
 
 
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_word_and_a_longer_name_that_says_what_both_are_about_are_one(is_first: bool) -> None:
+    longer = bell_work(10, "The Jetty lamp", "winch")
+    first = 6 if is_first else 20
+    same = bell_work(first, "A lamp for the Jetty", "crane")
+    (joined,) = members(build_concepts([*longer, *same, *OTHERS]))
+    assert sorted(joined) == sorted(ids([*longer, *same]))
+    other = bell_work(first, "Paint the Jetty", "crane")
+    assert len(members(build_concepts([*longer, *other, *OTHERS]))) == 2
+
+
 def test_a_name_of_much_of_a_bank_does_not_join_large_concepts() -> None:
     one = [x for n in range(3) for x in bell_work(6 + 3 * n, f"The brass bell {n}", "crane")]
     same = [x for n in range(3) for x in bell_work(30 + 3 * n, f"Brass bells {n}", "winch")]

@@ -93,12 +93,12 @@ def _authorship(store: Store, run: StageRun) -> int:
 
 
 # Builds all concepts of a bank anew, from the vectors too.
-CONCEPTS = Stage("concepts", 7, _concepts, reads_vectors=True)
+CONCEPTS = Stage("concepts", 8, _concepts, reads_vectors=True)
 
 # In order: a stage reads what those before it wrote. A stage's module is imported only when it has
 # work, so its version is repeated here; a test compares the two.
 STAGES = (
-    Stage("retain", 31, _retain, by_vectors=1000),
+    Stage("retain", 32, _retain, by_vectors=1000),
     Stage("facts", 16, _facts),
     Stage("patterns", 4, _patterns),
     Stage("reflect", 4, _reflect),

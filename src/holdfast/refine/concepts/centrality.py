@@ -46,17 +46,12 @@ ABOUT = 0.7
 
 class Subject(NamedTuple):
     """What an item is about, as stems. `has_title` is false if its title says nothing, as "Address
-    the feedback": then it goes on with what others are about."""
+    the feedback"."""
 
     title: Set[str]
     statement: Set[str]
     files: tuple[Set[str], ...]
     has_title: bool
-
-    @property
-    def is_telling(self) -> bool:
-        """Whether its title or its files say something."""
-        return self.has_title or bool(self.files)
 
     @classmethod
     def of(cls, item: Item) -> Subject:

@@ -7,8 +7,8 @@ not shown: a wrong name says less than none.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from holdfast.language import truncate
@@ -72,12 +72,10 @@ class NameLimits(NamedTuple):
     # How central a name must be to the members on average (`centrality`).
     min_central: float = 0.5
     few: int = 3  # of so many members, one that is about the name is enough
-    # The share of the uses of an ordinary word in the bank that a concept of its name must have.
+    # The share of the uses of a word in the bank that a concept of its name must have.
     min_distinct_word: float = 0.12
     # Members with different titles that must be about a name that names only a part of them.
     min_in_part: int = 2
-    # Sessions that open with the same title, from which on a program is taken to have written it.
-    min_repeated: int = 3
 
 
 UNNAMED = "Unnamed"
@@ -108,18 +106,18 @@ class Name(NamedTuple):
 
 class _Candidate(NamedTuple):
     """A term that some items have: its name, what it weighs in these, how central it is to each
-    item, how many say what they are about or are about it, and the titles of the latter."""
+    item, how many of these have a topic, and the titles of those that are about it."""
 
     name: Name
     weights: Sequence[float]
     central: Sequence[float]
-    telling: int
+    topical: int
     titles: Set[str]
 
     @property
     def share(self) -> float:
         """How central it is to the items on average."""
-        return sum(self.central) / self.telling if self.telling else 0.0
+        return sum(self.central) / self.topical if self.topical else 0.0
 
     @property
     def is_told(self) -> bool:
@@ -130,7 +128,7 @@ class _Candidate(NamedTuple):
 
     def names_all(self) -> bool:
         """Whether it names the items as a whole."""
-        is_about = self.is_told if self.telling > _LIMITS.few else bool(self.titles)
+        is_about = self.is_told if self.topical > _LIMITS.few else bool(self.titles)
         return is_about and self.share >= _LIMITS.min_central
 
 
@@ -149,7 +147,6 @@ class ConceptNamer:
         """`items` are those of the whole bank."""
         self._total = len(items)
         self._vocabulary = Vocabulary(items, bank)
-        self._repeated = _repeated(items)
         self._places: dict[str, Mapping[Key, Place]] = {}
         self._subjects: dict[str, Subject] = {}
         self._cache: dict[tuple[str, ...], list[Name]] = {}
@@ -166,6 +163,20 @@ class ConceptNamer:
     def is_word(self, name: Name) -> bool:
         """Whether a name is an ordinary word, for want of a better one."""
         return not self._vocabulary.is_name(name.key)
+
+    def is_name_of(self, name: Name, items: Sequence[Item]) -> bool:
+        """Whether a name is central enough to some items to name them."""
+        items = items[-_LIMITS.max_items :]
+        central = self._central(name, items)
+        topical = sum(i.has_topic or c > 0 for i, c in zip(items, central, strict=True))
+        return sum(central) >= _LIMITS.min_central * topical
+
+    def is_distinct(self, name: Name, items: Sequence[Item]) -> bool:
+        """Whether a name says no more than the items are about: of what has a single word in the
+        bank they are a fair share."""
+        having = sum(name.key in self._terms(item) for item in items)
+        least = _LIMITS.min_distinct_word * self._vocabulary.frequency(name.key)
+        return len(name.key) > 1 or having >= least
 
     def part(self, items: Sequence[Item], taken: Container[str]) -> list[Item]:
         """The items that the best name of some of them is about; [] if nothing names several.
@@ -211,18 +222,14 @@ class ConceptNamer:
         for item in items:
             for key, place in self._terms(item).items():
                 found[key].append(_WEIGHTS.at(place))
-        subjects = [self._subject(item) for item in items]
         for key, weights in found.items():
             if len(weights) < min(_LIMITS.min_members, len(items)) or not accepts(key):
                 continue
             name = Name(key, self._vocabulary.spelling(key))
             central = self._central(name, items)
-            telling = sum(
-                c > 0 or s.is_telling or i.title in self._repeated
-                for i, c, s in zip(items, central, subjects, strict=True)
-            )
+            topical = sum(i.has_topic or c > 0 for i, c in zip(items, central, strict=True))
             titles = {i.title for i, c in zip(items, central, strict=True) if c >= ABOUT}
-            yield _Candidate(name, weights, central, telling, titles)
+            yield _Candidate(name, weights, central, topical, titles)
 
     def _central(self, name: Name, items: Sequence[Item]) -> list[float]:
         """How central a name is to each item."""
@@ -251,8 +258,6 @@ class ConceptNamer:
         name, somebody asked for it by this word, and titles and commits have it no less often alone
         than in longer phrases, of which it would be a half: "config" of "config schema"."""
         if not one.is_told or one.share < _LIMITS.min_central:
-            return False
-        if self._distinct(one) < _LIMITS.min_distinct_word:
             return False
         key = one.name.key
         places = {t.place for item in items for t in item.terms if t.key == key}
@@ -321,17 +326,6 @@ def _phrases_first(scored: Sequence[_Scored]) -> list[_Scored]:
         if one not in found:
             found.append(one)
     return found
-
-
-def _repeated(items: Iterable[Item]) -> set[str]:
-    """The titles that several sessions open with: requests that a program makes again and again,
-    which go on with nothing, even if they say nothing."""
-    first: dict[str, Item] = {}
-    for item in items:
-        if item.session and item.seq <= first.get(item.session, item).seq:
-            first[item.session] = item
-    counts = Counter(item.title for item in first.values())
-    return {title for title, n in counts.items() if n >= _LIMITS.min_repeated}
 
 
 def title_name(items: Sequence[Item]) -> str:

@@ -181,7 +181,11 @@ def choose_names(builder: ConceptBuilder, groups: Sequence[Group]) -> dict[str, 
     chosen: dict[str, str] = {}
     for group in groups:
         members = builder.members(group)
-        free = [name for name in builder.namer.names(members) if name.folded not in taken]
+        free = [
+            name
+            for name in builder.namer.names(members)
+            if name.folded not in taken and builder.namer.is_distinct(name, members)
+        ]
         if free:
             chosen[group.id] = free[0].text
             taken.add(free[0].folded)

@@ -59,7 +59,7 @@ class Settler:
             if part:
                 return part
         for name in names:
-            owner = self._owner(name)
+            owner = self._owner(name, items)
             if owner is None:
                 self._owners[name.folded] = name, group
                 return []
@@ -76,17 +76,23 @@ class Settler:
         part = self._namer.part(items, self._owners)
         return self._split(group, part) if part else []
 
-    def _owner(self, name: Name) -> Group | None:
-        """The concept that has the same name, or one that differs by one word."""
+    def _owner(self, name: Name, items: Sequence[Item]) -> Group | None:
+        """The concept that has the same name, one that differs by one word, or one of which the
+        longer of both names says what both are about."""
         same = self._owners.get(name.folded)
         if same is not None:
             return same[1]
         words = set(name.key)
         for other, group in self._owners.values():
-            shared = words & set(other.key)
-            is_inside = len(shared) == min(len(words), len(other.key))
-            is_near = len(words ^ set(other.key)) <= 1
-            if is_inside and is_near and len(shared) >= _LIMITS.min_shared_words:
+            theirs = set(other.key)
+            if words <= theirs:
+                names_both = self._namer.is_name_of(other, items)
+            elif theirs < words:
+                names_both = self._namer.is_name_of(name, self._items(group))
+            else:
+                continue
+            is_near = len(words ^ theirs) <= 1
+            if names_both or (is_near and len(words & theirs) >= _LIMITS.min_shared_words):
                 return group
         return None
 

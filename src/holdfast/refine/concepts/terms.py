@@ -206,9 +206,10 @@ def telling_roots(text: str) -> set[str]:
 
 # A line of a terminal: its prompt, a command that nobody would write as a request, a log.
 _TERMINAL = regex(
-    r"^(?:\S*\w@[\w.-]+[: ]\S+ ?[%$#❯>] |[❯$] ?\w|[~/]\S* \([\w/.-]+\) |"
+    r"^(?:\S*\w@[\w.-]+[: ]\S+ ?[%$#❯>] |[❯➜$] *\w|[~/]\S* \([\w/.-]+\) |"
     r"(?i:uv|npm|bun|poetry) run |(?i:npx) \S|(?i:sudo) \S).*$|"
-    r"(?<=[^\n] )\[[A-Z][\w ]+\] .*$",  # a line of a log, after what somebody says about it
+    r"(?<=[^\n] )\[[A-Z][\w ]+\] .*$|"  # a line of a log, after what somebody says about it
+    r"(?<=\s)\w\S*@[\w.-]+[: ]\S+ ?[%$#❯>] |(?<!\S)\S+ git:\([^)\n]*\)(?: ✗)?",  # or a prompt
     re.MULTILINE,
 )
 # What something is compared with, up to the next mark or for a few words.

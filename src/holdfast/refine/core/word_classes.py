@@ -92,7 +92,7 @@ _VAGUE = _word_set(
     "bad worse worst right wrong correct incorrect proper appropriate necessary relevant related "
     "specific particular certain general common usual typical normal regular standard ordinary "
     "basic simple easy hard difficult complex clear unclear obvious possible impossible likely "
-    "unlikely"
+    "unlikely "
     "able unable available unavailable ready sure important critical major minor main primary big "
     "small large little long short high low higher lower larger smaller bigger longer shorter "
     "extra additional comprehensive detailed brief quick fast slow careful exact precise "
@@ -168,7 +168,7 @@ _GENERIC = _word_set(
     "practice practices concept concepts strategy strategies flow flows handoff hand-off "
     "request-response everything-else proposal spec specs specification change-set changeset "
     "cleanup refactoring refactor blocker blockers risk risks attempt attempts trial run runs "
-    "build builds release releases"
+    "build builds release releases setting"
 )
 # Nouns that many projects use: they name something beside a word that is not on these lists, or
 # two of them together, but not alone.
@@ -210,7 +210,7 @@ _COMMON = _word_set(
     "comparison opinion synopsis attention audience unit units integration writer reader google "
     "tsx jsx js ts javascript typescript markdown readme e2e ci init mcp github gitlab linux "
     "macos windows react eval evals customer customers business market product products company "
-    "founder founders brief briefs harness harnesses compatibility"
+    "founder founders brief briefs harness harnesses compatibility settings var vars"
 )
 _ADJECTIVES = _word_set(
     "insensitive case-sensitive case-insensitive cheap residual fragile subsequent preceding "
