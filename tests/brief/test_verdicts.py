@@ -158,3 +158,21 @@ def test_only_what_briefs_tell_can_be_judged_and_a_reason_is_one_sentence(tmp_pa
         with pytest.raises(InputError, match="is forgotten"):
             memory.curation.judge([name_of(OTHER), name_of(KEPT)], Verdict.USEFUL)
         assert memory.reader.curation.judgements(bank) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["fact", "exchange"])
+def test_what_is_outdated_is_not_told_at_the_first_prompt(tmp_path: Path, kind: str) -> None:
+    said = "We decided: readings are stored in SQLite, not Parquet, for the field laptops."
+    asked = "Store the readings as Parquet"
+    with open_filled(tmp_path, session("2026-09-01", 1, said, "Done: it writes SQLite.")) as memory:
+        bank = memory.context.bank_id() or ""
+        (fact,) = memory.reader.facts.all(bank)
+        (exchange,) = memory.reader.sessions.exchanges(
+            bank, memory.reader.sessions.latest(bank)[0].id
+        )
+        judged = uri(kind, fact.id if kind == "fact" else exchange.id)
+        memory.curation.judge([judged], Verdict.UNNEEDED)
+        assert "not Parquet" in memory.briefs.goal_brief(asked, quickly=True).text
+        memory.curation.judge([judged], Verdict.OUTDATED)
+        assert memory.briefs.goal_brief(asked, quickly=True).text == ""

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from holdfast.app.memory import Holdfast
 from holdfast.language import sentences
+from holdfast.model.curation import Verdict
 from holdfast.model.knowledge import Concept, Fact, ReviewState
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
@@ -143,6 +144,8 @@ class World:
                 self.say(topic, topic.amended, topic.echo, self.new_name(topic))
             case "retire" if facts:
                 self.retire(topic)
+            case "outdate" if facts:
+                self.memory.curation.judge([f"fact/{facts[0].id}"], Verdict.OUTDATED, who="ada")
             case "undo":
                 self.memory.undo(who="ada")
             case "rebuild":
@@ -265,7 +268,9 @@ def leaks(made: World, ended: list[str], topics: Sequence[Topic] = TOPICS) -> di
 
 # A world takes seconds, so a shorter counterexample would be looked for for minutes.
 NO_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)
-STEPS = ("correct", "forget", "restore", "supersede", "remember", "retire", "undo", "rebuild")
+STEPS = (
+    "correct", "forget", "restore", "supersede", "remember", "retire", "outdate", "undo", "rebuild",
+)  # fmt: skip
 
 
 @pytest.mark.slow
@@ -274,6 +279,9 @@ STEPS = ("correct", "forget", "restore", "supersede", "remember", "retire", "und
     ("forget",),
     ("supersede",),
     ("retire",),
+    ("outdate",),
+    ("outdate", "rebuild"),
+    ("supersede", "outdate"),
     ("correct", "correct"),
     ("correct", "forget", "rebuild"),
     ("supersede", "correct"),
@@ -331,6 +339,26 @@ def test_a_correction_of_any_record_ends_its_words_everywhere(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("kind", ["remembered", "memory", "exchange"])
+def test_the_verdict_that_a_record_is_outdated_ends_its_words_everywhere(
+    begun: PreparedHome, kind: str
+) -> None:
+    with world(begun) as made:
+        (old,) = made.used[DEPLOY]
+        if kind == "remembered":
+            kept = made.memory.remember(DEPLOY.stated.format(new=old))
+            target = f"memory/{kept.id}"
+        else:
+            target = correctable(made.memory, kind, old)
+        made.day += timedelta(days=1)
+        made.memory.curation.judge([target], Verdict.OUTDATED, "the branch is gone", who="ada")
+        assert not any(old in fact.content for fact in made.memory.browse.facts())
+        assert leaks(made, [old], [DEPLOY]) == {}
+        made.memory.undo()
+        assert any(old in fact.content for fact in made.memory.browse.facts())
+
+
+@pytest.mark.slow
 def test_exports_mark_a_concept_that_sums_up_what_ended(begun: PreparedHome) -> None:
     with world(begun) as made:
         (old,) = made.used[DEPLOY]
@@ -375,7 +403,8 @@ def test_no_way_in_states_ended_words_as_current(
 @given(
     steps=st.lists(
         st.tuples(
-            st.sampled_from(("correct", "forget", "restore")), st.integers(0, len(TOPICS) - 1)
+            st.sampled_from(("correct", "forget", "restore", "outdate")),
+            st.integers(0, len(TOPICS) - 1),
         ),
         min_size=1,
         max_size=5,

@@ -52,6 +52,7 @@ TYPE_CHECKING = False  # `typing` delays hooks: see `lazy_named_tuple`
 if TYPE_CHECKING:
     from holdfast.brief.memory_file import MemoryFile
     from holdfast.brief.related_exchanges import RelatedExchange
+    from holdfast.brief.verdicts import Verdicts
     from holdfast.model.knowledge import Rule
     from holdfast.recall.core.candidates import ScoredPassage
 
@@ -386,9 +387,14 @@ def goal_brief(
     if not recaps and not related and not any(scored.is_similar_enough for scored in ranked):
         return EMPTY_BRIEF
     from holdfast.brief.memory_file import MemoryFile
+    from holdfast.brief.verdicts import read_verdicts
 
     entries = _choose(ranked, run.items, run.superseded)
-    told = _recaps_first(recaps, related, entries, run.recaps)
+    verdicts = read_verdicts(reader, bank)
+    found = _recaps_first(recaps, related, entries, run.recaps)
+    told = [left for one in found if (left := _without_outdated(one, verdicts)) is not None]
+    if not told:
+        return EMPTY_BRIEF
     known = rules()
     memory_file = MemoryFile(reader.rules.all(bank) if known is None else known)
     return _render(told, memory_file, run.items)
@@ -414,6 +420,19 @@ def _recaps_first(
         matter = next((m for m in conversations if entry.item.is_in(m.is_of)), None)
         told.setdefault(matter.uri if matter else entry.item.uri, matter or entry)
     return list(told.values())[: LIMITS.decisions]
+
+
+def _without_outdated(
+    one: RecapMatch | RelatedExchange | _Entry, verdicts: Verdicts
+) -> RecapMatch | RelatedExchange | _Entry | None:
+    """What is left of an entry without what was called outdated; None if that is nothing."""
+    if isinstance(one, RecapMatch):
+        return None if verdicts.is_outdated(one.uri) else one
+    if isinstance(one, _Entry):
+        return None if verdicts.is_outdated(one.item.uri) else one
+    left = tuple(said for said in one.statements if not verdicts.is_outdated(said.uri))
+    is_left = bool(left) and not verdicts.is_outdated(uri("exchange", one.exchange.id))
+    return one._replace(statements=left) if is_left else None
 
 
 class _Replaced(NamedTuple):

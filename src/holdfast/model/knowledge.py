@@ -197,6 +197,13 @@ class EndReason(StrEnum):
     FORGOTTEN = "forgotten"
     SUPERSEDED = "superseded"
     RETRACTED = "retracted"
+    # By a verdict of somebody who read it.
+    OUTDATED = "outdated"
+
+    @property
+    def verb(self) -> str:
+        """What was done to the words."""
+        return "called outdated" if self is EndReason.OUTDATED else self.value
 
     @property
     def status(self) -> Status:
@@ -208,7 +215,8 @@ class EndReason(StrEnum):
 class EndedStatement(NamedTuple):
     """Words that held from `said` until `ended` and may since be quoted as history only: why and by
     whom they ended (`who` is "" where no person decided it), the record that the decision was
-    about, and what holds instead: a URI and its words, "" where nothing does.
+    about, and what holds instead: a URI and its words, "" where nothing does. Of words that were
+    called outdated, `now` is the reason that was given.
 
     `session` is where it was said ("" if in none), in an exchange of the turns from `first_seq` to
     `last_seq`. What ended `everywhere` is ended in whatever says the same; anything else only
@@ -228,11 +236,16 @@ class EndedStatement(NamedTuple):
     now: str = ""
     everywhere: bool = True
 
+    @property
+    def replacement(self) -> str:
+        """The words of what holds instead; "" where nothing does, or where nobody said what."""
+        return "" if self.reason is EndReason.OUTDATED else self.now
+
 
 class EndedSentence(NamedTuple):
     """A sentence of a record that says what no longer holds: since when, why, by whom (`who` is ""
     where no person decided it), and what holds instead, as a URI and in words ("" if nothing
-    does)."""
+    does). Of a sentence that was called outdated, `now` is the reason that was given."""
 
     sentence: str
     ended: str
@@ -243,9 +256,12 @@ class EndedSentence(NamedTuple):
 
     @property
     def label(self) -> str:
-        """How and when it ended, as "corrected on 2026-05-05 by ada"."""
+        """How and when it ended, as "corrected on 2026-05-05 by ada"; why, if it was called
+        outdated."""
         by = f" by {self.who}" if self.who else ""
-        return f"{self.reason.value} on {self.ended[:10]}{by}"
+        is_reason = self.reason is EndReason.OUTDATED and self.now
+        why = f" ({self.now})" if is_reason else ""
+        return f"{self.reason.verb} on {self.ended[:10]}{by}{why}"
 
 
 class EvidenceKind(StrEnum):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.framed_text import defang, defang_all, fence, one_line, outside_note, quote
 from holdfast.language import cut
-from holdfast.model.knowledge import EndedSentence
+from holdfast.model.knowledge import EndedSentence, EndReason
 from holdfast.model.query import Citation, Hit, Layer
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.trust import ENDED_STATUSES, Status, Trust
@@ -122,9 +122,11 @@ def _lines(time: str, ended: Sequence[Json], is_whole: bool) -> list[str]:
     for one in ended:
         who = f" by {one['who']}" if one["who"] else ""
         words = "" if is_whole else f"{quote(cut(one['sentence'], _MAX_QUOTED_CHARACTERS))}, "
-        end = f"{said}{one['reason']} on {one['ended'][:10]}{who}."
+        reason = EndReason(one["reason"])
+        end = f"{said}{reason.verb} on {one['ended'][:10]}{who}."
         line = f"No longer valid: {words}{end}"
-        now = f" Now: {quote(cut(one['now'], _MAX_NOW_CHARACTERS))}" if one["now"] else ""
+        word = "Why" if reason is EndReason.OUTDATED else "Now"
+        now = f" {word}: {quote(cut(one['now'], _MAX_NOW_CHARACTERS))}" if one["now"] else ""
         lines[line + now + (f" ({one['instead']})" if one["instead"] else "")] = None
     return list(lines)
 

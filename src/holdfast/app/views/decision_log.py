@@ -97,7 +97,7 @@ def _before_and_after(entry: Curation) -> tuple[str, str]:
         return "", f"{written.path}\n{written.text}".strip() if written else entry.text
     if is_bank_merge(entry):
         return _bank_merge(entry)
-    if entry.action in (Action.MERGE, Action.TEACH):
+    if entry.action in (Action.MERGE, Action.TEACH, Action.JUDGE):
         return "", entry.text
     return "", ""
 

@@ -22,7 +22,7 @@ from holdfast.language import (
     stem,
 )
 from holdfast.lazy_named_tuple import NamedTuple
-from holdfast.model.knowledge import EndedSentence, EndedStatement
+from holdfast.model.knowledge import EndedSentence, EndedStatement, EndReason
 from holdfast.regex import regex
 from holdfast.store.protocol import Reader
 
@@ -125,6 +125,10 @@ class EndedWords:
         last = max(ends, key=lambda one: (one.ended, one), default=None)
         return (_sentence(last.text, last),) if last is not None else ()
 
+    def called_outdated(self, uri: str) -> tuple[EndedSentence, ...]:
+        """The verdict that a record is outdated, whatever its words."""
+        return tuple(one for one in self.of_record(uri) if one.reason is EndReason.OUTDATED)
+
     def find(
         self, text: str, time: str = "", session: str = "", seq: int = 0
     ) -> tuple[EndedSentence, ...]:
@@ -196,7 +200,7 @@ def _may_be_said(known: _Known, lower: str, place: _Place) -> bool:
 
 @lru_cache(4096)
 def _known(statement: EndedStatement) -> _Known:
-    old, now = _content(statement.text), _content(statement.now)
+    old, now = _content(statement.text), _content(statement.replacement)
     gone = old - now if now else frozenset[str]()
     starts = _starts(old)
     may_miss = len(old) - ceil(_LIMITS.same_share * len(old))
@@ -211,7 +215,7 @@ def _denied(statement: EndedStatement) -> frozenset[str]:
     """The content words of the clause in which the new statement denies the ended one: "We no
     longer cache responses in Redis: …" denies them, though the ended one says more."""
     old = _content(statement.text)
-    for clause in _CLAUSE_END.split(statement.now):
+    for clause in _CLAUSE_END.split(statement.replacement):
         words = _content(clause)
         if (
             is_negated(clause)
@@ -250,7 +254,7 @@ def _says(sentence: str, stems: frozenset[str], known: _Known, place: _Place) ->
         return False
     if known.gone:
         return len(known.gone & stems) >= _LIMITS.telling_share * len(known.gone)
-    if known.new or (not known.statement.now and place.is_in_exchange(known.statement)):
+    if known.new or (not known.statement.replacement and place.is_in_exchange(known.statement)):
         return True
     return is_negated(sentence) == known.negated
 
@@ -295,7 +299,7 @@ def _may_say_in_brief(known: _Known, stems: frozenset[str], place: _Place) -> bo
     is_of_it = place.is_in_exchange(known.statement) or (
         place.is_in_session(known.statement) and place.seq == WHOLE_SESSION
     )
-    names_it = _names_it(known, stems) if known.gone else not known.statement.now
+    names_it = _names_it(known, stems) if known.gone else not known.statement.replacement
     return is_of_it and names_it and len(known.all & stems) >= _LIMITS.part_words
 
 

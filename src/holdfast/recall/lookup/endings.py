@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from holdfast.lazy_dataclass import replace
+from holdfast.model.kinds import record_kind
 from holdfast.model.knowledge import EndedSentence, Fact, Memory, Rule
 from holdfast.model.records import Digest, Exchange, Turn
 from holdfast.model.team import Commit
@@ -35,7 +36,15 @@ class RecordEndings:
         self._words: dict[tuple[str, str], EndedWords] = {}
 
     def of(self, record: Record, text: str | None = None) -> tuple[EndedSentence, ...]:
-        """The sentences of a record, or of a part of its text, that do not hold any more."""
+        """The sentences of a record, or of a part of its text, that do not hold any more; all of it
+        if it was called outdated."""
+        found = self._of(record, text)
+        if found or isinstance(record, Rule | Fact):
+            return found
+        words = self._read(record.bank, getattr(record, "session", ""))
+        return words.called_outdated(uri(record_kind(record), record.id))
+
+    def _of(self, record: Record, text: str | None) -> tuple[EndedSentence, ...]:
         session: str = getattr(record, "session", "")
         words = self._read(record.bank, session)
         match record:

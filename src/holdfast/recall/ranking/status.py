@@ -92,7 +92,8 @@ def _mark_ended(reader: Reader, candidate: Candidate, words: EndedWords) -> None
     if p.kind == "commit" and words.mentions(p.body):
         for commit in reader.records.find(p.bank, "commit", p.id, 1):
             session, place = place_of(reader, commit) if isinstance(commit, Commit) else ("", 0)
-    candidate.ended = words.find(p.body, p.time, session, place)
+    found = words.find(p.body, p.time, session, place)
+    candidate.ended = found or words.called_outdated(uri(p.kind, p.id))
     if p.status not in ENDED_STATUSES and has_ended(p.body, candidate.ended):
         last = max(candidate.ended, key=lambda one: one.ended)
         candidate.passage = p._replace(status=last.reason.status)

@@ -2,8 +2,9 @@
 
 A person decides about one record; the words of that record end wherever they were said. Words end
 when a fact or a memory is corrected or forgotten, when a turn, an exchange or another record that
-states a decision is corrected, when a later statement supersedes a fact, and when a fact or a guess
-is retracted. What is said again after its end holds again.
+states a decision is corrected, when somebody calls a record outdated, when a later statement
+supersedes a fact, and when a fact or a guess is retracted. What is said again after its end holds
+again.
 
 The result depends on the claims and the log alone, so a rebuild gives the same, and undoing a
 decision takes its endings back.
@@ -14,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from holdfast.language import sentences
-from holdfast.model.curation import Action, Curation, CurationState
+from holdfast.language import content_stems, sentences
+from holdfast.model.curation import Action, Curation, CurationState, Judgement, Verdict
 from holdfast.model.knowledge import Claim, ClaimKind, EndedStatement, EndReason
 from holdfast.model.records import Exchange
 from holdfast.model.trust import ENDED_STATUSES, Status
@@ -134,6 +135,50 @@ def ended_in_texts(
     return found
 
 
+class JudgedText(NamedTuple):
+    """What a record says, for a verdict on it: one statement or a text of several, since a time;
+    and the session of a record that is read with that."""
+
+    text: str
+    since: str
+    is_statement: bool
+    session: str = ""
+
+
+# A sentence with fewer content words does not say alone what a statement of several says.
+_MIN_SENTENCE_STEMS = 4
+
+
+def called_outdated(record: str, judged: Judgement, said: JudgedText) -> list[EndedStatement]:
+    """What ends with the verdict that a record is outdated: the record, whatever its words; of a
+    statement its sentences, wherever they are said, and of a text the decisions in it."""
+    whole = EndedStatement(
+        said.session, 0, 0, said.text, said.since, judged.time, EndReason.OUTDATED, judged.who,
+        record, "", judged.why, not said.session,
+    )  # fmt: skip
+    parts = [
+        sentence
+        for sentence in sentences(said.text)
+        if len(content_stems(sentence)) >= _MIN_SENTENCE_STEMS
+        and (said.is_statement or _decides(sentence))
+    ]
+    alone = whole._replace(session="", everywhere=True)
+    return [whole, *(alone._replace(text=one) for one in parts if one != said.text)]
+
+
+def end_outdated(drafts: Iterable[FactDraft], judged: Mapping[str, Judgement]) -> None:
+    """End the facts that were called outdated and not stated again since."""
+    for draft in drafts:
+        names = sorted(uri("fact", id) for id in {draft.id, *draft.statement_ids})
+        verdicts = [judged[name] for name in names if name in judged]
+        last = max(verdicts, key=lambda one: one.time, default=None)
+        if last is None or draft.status in ENDED_STATUSES or draft.is_stated_after(last.time):
+            continue
+        draft.outdated = last
+        draft.set_status(EndReason.OUTDATED.status, last.time, draft.uri)
+        draft.until = last.time
+
+
 def _decides(sentence: str) -> bool:
     found = find_decision_sentences(sentence, by_person=True)
     return any(one.strength >= MIN_STRENGTH for one in found)
@@ -182,6 +227,10 @@ def end_repetitions(drafts: Sequence[FactDraft], ended: Sequence[EndedStatement]
             because = draft.superseded_by or statement.record
             draft.set_status(statement.reason.status, statement.ended, because)
             draft.until = statement.ended
+            if statement.reason is EndReason.OUTDATED:
+                draft.outdated = Judgement(
+                    Verdict.OUTDATED, statement.ended, statement.who, statement.now
+                )
 
 
 def ended_facts(drafts: Sequence[FactDraft], log: StatementLog) -> list[EndedStatement]:
@@ -209,6 +258,8 @@ def ended_facts(drafts: Sequence[FactDraft], log: StatementLog) -> list[EndedSta
         else:
             continue
         instead, now = (holds.uri, holds.content) if holds else ("", "")
+        if draft.outdated is not None:
+            reason, who, now = EndReason.OUTDATED, draft.outdated.who, draft.outdated.why
         found += [
             EndedStatement(*place, text, said, time, reason, who, draft.uri, instead, now)
             for text, place, said in texts
@@ -287,7 +338,7 @@ def claims_that_ended(
             for one in near
             if claim.time < one.ended
             and says_the_same(features, statement_features(one.text))
-            and not (one.now and _same(claim.text, one.now))
+            and not (one.replacement and _same(claim.text, one.replacement))
         ]
         if same:
             found.append((claim, max(same, key=lambda one: (one.ended, one))))

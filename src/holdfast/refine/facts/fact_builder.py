@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from holdfast.language import is_data
-from holdfast.model.curation import Curation, CurationState
+from holdfast.model.curation import Curation, CurationState, Judgement
 from holdfast.model.fact_history import fact_confidence
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import (
@@ -85,6 +85,8 @@ class FactDraft:
     # original again.
     corrected: CurationState | None = None
     overruled: CurationState | None = None
+    # The verdict that ended it.
+    outdated: Judgement | None = None
 
     @property
     def uri(self) -> str:

@@ -8,25 +8,35 @@ transaction. Rows that stay the same are not written again. How facts are built 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
 from holdfast.language import cut, sentences
-from holdfast.model.curation import Action, Curation, CurationState, in_effect
+from holdfast.model.curation import (
+    Action,
+    Curation,
+    CurationState,
+    Judgement,
+    Verdict,
+    in_effect,
+)
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import (
     Claim,
     ClaimKind,
+    EndedStatement,
     EvidenceKind,
     FactKind,
     Kind,
+    Memory,
     Review,
     ReviewState,
 )
 from holdfast.model.ledgers.injections import RecordUse
-from holdfast.model.records import Exchange, Turn
+from holdfast.model.records import Digest, Exchange, Turn
+from holdfast.model.team import Commit
 from holdfast.model.trust import (
     ENDED_STATUSES,
     REPLACED_STATUSES,
@@ -34,7 +44,7 @@ from holdfast.model.trust import (
     Trust,
     least_trusted,
 )
-from holdfast.model.uris import uri
+from holdfast.model.uris import parse_uri, uri
 from holdfast.refine.core.curated_records import remembered_by_people
 from holdfast.refine.core.passages import fact_passage
 from holdfast.refine.core.statement_similarity import jaccard, statement_features
@@ -43,9 +53,12 @@ from holdfast.refine.facts.claim_outcomes import ClaimOutcomes
 from holdfast.refine.facts.closed_tasks import Closing, find_closings, read_deeds, read_tasks
 from holdfast.refine.facts.ended_statements import (
     CORRECTED_TEXTS,
+    JudgedText,
     Place,
     StatementLog,
+    called_outdated,
     claims_that_ended,
+    end_outdated,
     end_repetitions,
     ended_claims,
     ended_facts,
@@ -58,6 +71,7 @@ from holdfast.refine.facts.fact_builder import FactBuilder, FactDraft, apply_dec
 from holdfast.refine.facts.proven_causes import proven_causes
 from holdfast.refine.facts.rule_violations import RuleCheck, complies, rule_check
 from holdfast.refine.facts.statement_pool import NO_CONTEXT, ExchangeContext
+from holdfast.store.across_tables.lookup import Record
 from holdfast.store.knowledge.facts import DerivedFacts, FactWithPassage
 from holdfast.store.protocol import Reader, Writer
 
@@ -148,7 +162,14 @@ def _build_facts(writer: Writer, bank: str) -> DerivedFacts:
     outcomes.apply_claims()
     builder.add_causes(proven_causes(claims, outcomes.status, contexts.exchange_of))
     drafts = apply_decisions(builder.drafts, decisions)
+    outdated = {
+        name: one
+        for name, one in writer.curation.judgements(bank).items()
+        if one.verdict is Verdict.OUTDATED
+    }
+    end_outdated(drafts, outdated)
     ended = [
+        *_called_outdated(writer, bank, outdated),
         *ended_claims(builder.forgotten_claims, log),
         *ended_memories(log, _memory_texts(writer, bank, decisions)),
         *ended_in_texts(
@@ -235,6 +256,36 @@ def _place_of(writer: Writer, state: CurationState) -> Place:
         if isinstance(record, Exchange):
             return record.session, record.first_seq, record.last_seq
     return state.session, 0, 0
+
+
+def _called_outdated(
+    writer: Writer, bank: str, judged: Mapping[str, Judgement]
+) -> list[EndedStatement]:
+    """What ended by verdicts on other records than facts."""
+    found: list[EndedStatement] = []
+    for name, verdict in judged.items():
+        named = parse_uri(name)
+        for record in writer.records.find(bank, *named, 1) if named is not None else ():
+            said = _judged_text(record)
+            found += called_outdated(name, verdict, said) if said is not None else []
+    return found
+
+
+def _judged_text(record: Record) -> JudgedText | None:
+    match record:
+        case Memory():
+            return JudgedText(record.what, record.when, is_statement=True)
+        case Exchange():
+            text = "\n\n".join((record.title, record.summary, *record.facts))
+            return JudgedText(text, record.started, False, record.session)
+        case Digest():
+            parts = (record.request, *record.completed, *record.learned, *record.next_steps)
+            return JudgedText("\n\n".join(parts), record.started, False, record.session)
+        case Commit():
+            text = "\n\n".join(filter(None, (record.subject, record.body)))
+            return JudgedText(text, record.time, is_statement=False)
+        case _:
+            return None
 
 
 def _memory_texts(
