@@ -184,8 +184,12 @@ def test_a_changed_file_names_less_than_titles_that_say_something_else() -> None
 
 def test_a_file_that_stands_for_its_folder_counts_as_the_folder() -> None:
     files = ["components/footer/index.tsx"]
-    exchanges = [work(0, "Nothing in the footer", files), work(1, "Why?", files)]
+    keywords = ["blue", "tone", "paint"]
+    exchanges = [work(n, f"Paint the footer in blue {n}", files, keywords) for n in range(2)]
     assert names_of(exchanges) == ["footer"]
+    files = ["skills/quay-wall/SKILL.md"]
+    exchanges = [work(n, f"What happens then? {n}", files, keywords) for n in range(3)]
+    assert names_of(exchanges) == ["quay-wall"]
 
 
 def test_an_ordinary_word_is_a_name_only_where_it_names_a_file_and_is_used_here() -> None:
@@ -244,6 +248,12 @@ def test_words_of_many_projects_do_not_name_a_single_request_and_its_report() ->
     report = work(1, "Task #4 (casts) is done: production frontend")
     assert names_of([request, report]) == []
     assert names_of([request, replace(report, title="Build the production frontend")]) != []
+
+
+def test_a_single_request_is_named_by_its_title_and_not_by_a_commit_alone() -> None:
+    files, facts = ["src/crane.py"], ["Committed: Drop the brass-bell harness"]
+    assert names_of([work(0, "Do all of it", files, facts=facts)]) == []
+    assert names_of([work(0, "Drop the brass-bell", files, facts=facts)]) == ["brass-bell"]
 
 
 @pytest.mark.parametrize(

@@ -16,12 +16,7 @@ from holdfast.refine.concepts.centrality import ABOUT, Subject
 from holdfast.refine.concepts.items import Item, rarity_of
 from holdfast.refine.concepts.process_words import is_process_stem
 from holdfast.refine.concepts.terms import Key, Place, key_of
-from holdfast.refine.concepts.vocabulary import (
-    BankNames,
-    Vocabulary,
-    has_plural_modifier,
-    is_plain_word,
-)
+from holdfast.refine.concepts.vocabulary import BankNames, Vocabulary
 from holdfast.refine.core.word_classes import is_common, is_generic
 
 
@@ -37,18 +32,15 @@ class NameWeights(NamedTuple):
     marked: float = 0.8
     file: float = 0.9
     commit: float = 1.2  # the highest: people word it to name the work
-    # The factor of a term of so many words, spelled out. A single word says too little.
-    by_words: tuple[float, ...] = (0.6, 1.0, 1.05, 0.9)
-    identifier: float = 0.55  # of several words, spelled as one
-    plain_word: float = 0.7  # times the above, for one ordinary word
-    plural_modifier: float = 0.6  # likewise, for "names guest registry": two lists side by side
-    common_words: float = 0.7  # likewise, for a phrase of words that many projects use
+    # Factors of terms that say less than a phrase: one word, an identifier of several words, and
+    # words that many projects use.
+    word: float = 0.6
+    identifier: float = 0.55
+    common_words: float = 0.7
     # Below 1, so that one very rare term does not outweigh one that recurs.
     rarity_exponent: float = 0.7
     # From a term that occurs everywhere in the bank to one that only this concept has.
     least_distinct: float = 0.4
-    # From a term of words that are prose only to one of words of files, symbols and headings.
-    least_own: float = 0.3
     # The factor of a generic word of a name where its words are looked for in titles.
     generic_root: float = 0.5
     # A longer term replaces a single word that it contains from this share of its score on.
@@ -195,14 +187,14 @@ class ConceptNamer:
 
     def _find_names(self, items: Sequence[Item]) -> list[Name]:
         """Terms of the project if they name the items, else ordinary words. What a single request
-        was about is not named by words that many projects use, "production frontend"."""
+        was about is named by its title, and not by words that many projects use."""
         is_single = sum(item.has_topic and not item.is_report for item in items) < 2
         found = [
             one
             for one in self._candidates(items, self._vocabulary.is_name)
-            if one.names_all() and not (is_single and one.name.is_common)
+            if one.names_all() and not (is_single and not _is_title_of(one.name, items))
         ]
-        if not found:
+        if not found and not is_single:
             words = self._candidates(items, self._vocabulary.is_word)
             found = [one for one in words if self._is_word_name(one, items)]
         scored = [
@@ -269,35 +261,28 @@ class ConceptNamer:
         alone = sum(key in keys for keys in told)
         return alone >= sum(bool(keys - {key}) for keys in told)
 
-    def _distinct(self, one: _Candidate) -> float:
-        """The share of the items of the bank that have a term which is in the group."""
-        return len(one.weights) / self._vocabulary.frequency(one.name.key)
-
     def _rarity(self, root: str) -> float:
         factor = _WEIGHTS.generic_root if is_generic(root) or is_process_stem(root) else 1
         return self._vocabulary.rarity(root) * factor
 
     def _score(self, one: _Candidate, size: int) -> float:
         """How central a term is, how many members have it and where, times factors for its rarity
-        in the bank, its words, and whether these are of the project's own."""
+        in the bank, and its words."""
         key, text = one.name
         frequency = self._vocabulary.frequency(key)
         rarity = rarity_of(frequency, self._total) ** _WEIGHTS.rarity_exponent
-        words = text.count(" ") + 1
-        length = _WEIGHTS.by_words[min(words, len(_WEIGHTS.by_words)) - 1]
-        if words == 1 and len(key) > 1:
-            length = _WEIGHTS.identifier
-        length *= _WEIGHTS.plain_word if is_plain_word(text) else 1
-        length *= _WEIGHTS.plural_modifier if has_plural_modifier(text) else 1
-        length *= _WEIGHTS.common_words if one.name.is_common else 1
-        distinct = _between(_WEIGHTS.least_distinct, self._distinct(one))
-        own_words = _between(_WEIGHTS.least_own, self._vocabulary.own_share(key))
+        form = 1.0 if " " in text else _WEIGHTS.word if len(key) == 1 else _WEIGHTS.identifier
+        form *= _WEIGHTS.common_words if one.name.is_common else 1
+        in_group = len(one.weights) / frequency
+        distinct = _WEIGHTS.least_distinct + (1 - _WEIGHTS.least_distinct) * in_group
         found = one.share * sum(one.weights) / size
-        return round(found * rarity * length * distinct * own_words, 6)
+        return round(found * rarity * form * distinct, 6)
 
 
-def _between(least: float, share: float) -> float:
-    return least + (1 - least) * share
+def _is_title_of(name: Name, items: Sequence[Item]) -> bool:
+    """Whether a title has a name that says more than words of many projects do."""
+    told = [set(term.key) for i in items for term in i.terms if term.place is Place.TITLE]
+    return not name.is_common and any(told_words.issuperset(name.key) for told_words in told)
 
 
 def _without_fragments(scored: Sequence[_Scored]) -> list[_Scored]:

@@ -7,14 +7,14 @@ import re
 from holdfast.regex import regex
 
 _GENERIC_FILE = regex(
-    r"^(?:readme|license|changelog|contributing|claude|agents|notice|makefile|"
+    r"^(?:readme|license|changelog|contributing|claude|agents|skill|notice|makefile|"
     r"dockerfile|procfile|__init__|__main__|conftest|setup|index|main|mod|lib|app|types?|utils?|"
     r"helpers?|constants|config|package|package-lock|pnpm-lock|yarn|bun|cargo|poetry|uv|"
     r"go|default|gemfile|composer|tsconfig\w*|jsconfig|pyproject|requirements\w*|pubspec|build|pom|vite|"
     r"webpack|jest|vitest|eslint|prettier|babel|docker-compose|justfile|\W.*)(?:\.[\w-]+)*$",
     re.IGNORECASE,
 )
-_INDEX = regex(r"^(?:index|mod|__init__|default)\.\w+$", re.IGNORECASE)
+_INDEX = regex(r"^(?:(?:index|mod|__init__|default)\.\w+|skill\.md)$", re.IGNORECASE)
 _LOCK = regex(r"(?:\.lock|\.lockb|\.sum|-lock\.\w+|\.min\.\w+|\.map|\.snap)$", re.IGNORECASE)
 _TEST = regex(r"^(?:test_|spec_)|(?:[._-](?:tests?|spec|unit|e2e))$", re.IGNORECASE)
 # The number of a document, a decision or a test: "0012-", "S003-", "t26_".
@@ -59,5 +59,5 @@ def without_test_mark(name: str) -> str:
 
 
 def is_index(file: str) -> bool:
-    """Whether a file stands for its folder, as index.ts, mod.rs and __init__.py do."""
+    """Whether a file stands for its folder, as index.ts, mod.rs, __init__.py and SKILL.md do."""
     return _INDEX.match(file.rpartition("/")[2]) is not None and "/" in file

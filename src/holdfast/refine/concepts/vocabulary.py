@@ -21,7 +21,6 @@ from holdfast.refine.concepts.terms import (
     Term,
     is_identifier,
     is_of_unknown_language,
-    is_plural,
     is_short_cjk,
     is_specific,
     is_temporary,
@@ -38,8 +37,6 @@ _NAMING_PLACES = _PATHS | {Place.CODE, Place.MARKED, Place.COMMIT}
 # sentence. A phrase that was written once is not the spelling of an identifier.
 _SHOWN_WEIGHT = 4
 
-_PLURAL_MODIFIERS = frozenset("docs settings analytics news sales graphics windows".split())
-_MIN_PLURAL_CHARS = 3
 _MIN_WORD_CHARS = 4
 _SHORT_ACRONYM = 3
 # Shorter names are in those of projects by chance.
@@ -182,10 +179,6 @@ class Vocabulary:
         is_inside = len(letters) >= _MIN_PROJECT_LETTERS and letters in self._project_letters
         return is_inside or self._project.issuperset(key)
 
-    def own_share(self, key: Key) -> float:
-        """The share of the words of a term that the project uses for its own parts."""
-        return sum(root in self._own_words for root in key) / len(key)
-
     def spelling(self, key: Key) -> str:
         """A term as the project writes it most often; words before identifiers."""
         counts = self._spellings[key]
@@ -208,18 +201,3 @@ class Vocabulary:
 
 def _letters(name: str) -> str:
     return "".join(filter(str.isalpha, name)).lower()
-
-
-def is_plain_word(spelling: str) -> bool:
-    """Whether a name is one ordinary word, which says less than a phrase or an identifier."""
-    return " " not in spelling and spelling.islower() and spelling.isalpha()
-
-
-def has_plural_modifier(spelling: str) -> bool:
-    """Whether an ordinary word in the plural stands before another one, which English compounds
-    avoid: "guest registry", not "guests registry"."""
-    return any(
-        len(word) > _MIN_PLURAL_CHARS and word.islower() and is_plural(word)
-        for word in spelling.split()[:-1]
-        if word not in _PLURAL_MODIFIERS
-    )
