@@ -83,7 +83,7 @@ def test_a_file_and_the_words_of_its_name_are_one_name_and_words_are_shown() -> 
         work(1, "Close the Remediate tab", files, summary="The Remediate tab closes."),
     ]
     assert names_of(exchanges)[0] == "Remediate tab"
-    alone = [work(n, f"Do step {n}", files) for n in range(2)]
+    alone = [work(n, f"Do step {n}", files, summary="`RemediateTab` opens.") for n in range(2)]
     assert names_of(alone) == ["RemediateTab"]
 
 
@@ -173,13 +173,23 @@ def test_what_less_than_half_of_the_records_with_a_topic_are_about_is_no_name() 
 
 def test_a_changed_file_names_less_than_titles_that_say_something_else() -> None:
     files = ["src/lampPanel.ts"]
-    vacuous = [work(n, f"Address the feedback {n}", files) for n in range(3)]
+    said = "`lampPanel` is lit."
+    vacuous = [work(n, f"Address the feedback {n}", files, summary=said) for n in range(3)]
     assert names_of(vacuous) == ["lampPanel"]
     titles = ["Paint the mole", "Sweep the quay", "Mend the crane"]
-    others = [work(n, title, files) for n, title in enumerate(titles)]
+    others = [work(n, title, files, summary=said) for n, title in enumerate(titles)]
     assert names_of(others) == []
     among = [*files, *(f"src/quay{letter}Winch.ts" for letter in "ABCDE")]
-    assert names_of([work(n, f"Address the feedback {n}", among) for n in range(3)]) == []
+    among_others = [replace(x, files_modified=tuple(among)) for x in vacuous]
+    assert names_of(among_others) == []
+
+
+def test_a_file_that_nobody_talks_about_names_nothing() -> None:
+    files, keywords = ["src/lamp_panel.ts"], ["gorse", "heather", "bracken"]
+    silent = [work(n, f"What happens then? {n}", files, keywords, "Done.") for n in range(3)]
+    assert names_of(silent) == []
+    said = replace(silent[0], summary="The lamp panel is lit.")
+    assert names_of([said, *silent[1:]]) == ["lamp_panel"]
 
 
 def test_a_file_that_stands_for_its_folder_counts_as_the_folder() -> None:
@@ -188,7 +198,8 @@ def test_a_file_that_stands_for_its_folder_counts_as_the_folder() -> None:
     exchanges = [work(n, f"Paint the footer in blue {n}", files, keywords) for n in range(2)]
     assert names_of(exchanges) == ["footer"]
     files = ["skills/quay-wall/SKILL.md"]
-    exchanges = [work(n, f"What happens then? {n}", files, keywords) for n in range(3)]
+    said = "The quay wall skill runs."
+    exchanges = [work(n, f"What happens then? {n}", files, keywords, said) for n in range(3)]
     assert names_of(exchanges) == ["quay-wall"]
 
 
@@ -238,8 +249,9 @@ def test_who_speaks_in_a_project_is_no_name() -> None:
 
 @pytest.mark.parametrize("file", ["docs/_quay_wall.md", "docs/quay_tmp.md", "docs/temp-quay.md"])
 def test_a_temporary_or_private_file_is_no_name(file: str) -> None:
-    assert names_of([work(n, f"Go ahead, {n}", [file]) for n in range(3)]) == []
-    lasting = [work(n, f"Go ahead, {n}", ["docs/quay_wall.md"]) for n in range(3)]
+    assert names_of([work(n, f"Go ahead, {n}", [file], summary=file) for n in range(3)]) == []
+    file = "docs/quay_wall.md"
+    lasting = [work(n, f"Go ahead, {n}", [file], summary=file) for n in range(3)]
     assert names_of(lasting) == ["quay_wall"]
 
 

@@ -64,6 +64,11 @@ class Subject(NamedTuple):
         statement = next(iter(sentences(item.text)), "")
         return cls(roots_of(asked), roots_of(statement), files, bool(telling_roots(asked)))
 
+    def says(self, rarity: Mapping[str, float]) -> bool:
+        """Whether its title, its commits or the first sentence of its result have most of a name,
+        given the rarity of its stems."""
+        return any(_part(rarity, told) > 0 for told in (self.title, self.statement))
+
     def centrality(self, rarity: Mapping[str, float], is_mentioned: bool) -> float:
         """How far the item is about a name, given the rarity of its stems; `is_mentioned` says
         whether its texts have the name."""

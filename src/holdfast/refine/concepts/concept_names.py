@@ -218,14 +218,21 @@ class ConceptNamer:
             if len(weights) < min(_LIMITS.min_members, len(items)) or not accepts(key):
                 continue
             name = Name(key, self._vocabulary.spelling(key))
+            if not self._is_said(name, items):
+                continue
             central = self._central(name, items)
             topical = sum(i.has_topic or c > 0 for i, c in zip(items, central, strict=True))
             titles = {i.title for i, c in zip(items, central, strict=True) if c >= ABOUT}
             yield _Candidate(name, weights, central, topical, titles)
 
+    def _is_said(self, name: Name, items: Sequence[Item]) -> bool:
+        """Whether somebody says a name, which is more than a file that is called so."""
+        rarity = self._rarities(name)
+        return any(self._subject(item).says(rarity) for item in items)
+
     def _central(self, name: Name, items: Sequence[Item]) -> list[float]:
         """How central a name is to each item."""
-        rarity = {root: self._rarity(root) for root in key_of(name.text.split())}
+        rarity = self._rarities(name)
         # What only the body of a request has may have been pasted.
         unmentioned = (None, Place.REQUEST)
         return [
@@ -261,9 +268,13 @@ class ConceptNamer:
         alone = sum(key in keys for keys in told)
         return alone >= sum(bool(keys - {key}) for keys in told)
 
-    def _rarity(self, root: str) -> float:
-        factor = _WEIGHTS.generic_root if is_generic(root) or is_process_stem(root) else 1
-        return self._vocabulary.rarity(root) * factor
+    def _rarities(self, name: Name) -> dict[str, float]:
+        """The rarity of each stem of a name in the bank; generic ones say less than they are rare."""
+        return {
+            root: self._vocabulary.rarity(root)
+            * (_WEIGHTS.generic_root if is_generic(root) or is_process_stem(root) else 1)
+            for root in key_of(name.text.split())
+        }
 
     def _score(self, one: _Candidate, size: int) -> float:
         """How central a term is, how many members have it and where, times factors for its rarity
