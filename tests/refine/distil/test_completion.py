@@ -124,3 +124,15 @@ def test_an_option_is_said_with_what_it_is() -> None:
 )
 def test_what_refers_back_is_known_by_its_words(sentence: str, expected: bool) -> None:
     assert refers_back(sentence) is expected
+
+
+def test_a_paragraph_that_begins_with_a_known_matter_is_said_with_the_one_above_it() -> None:
+    own = "The fix removes the lock file at the next start of the importer."
+    before = "A crash of the ledger leaves its lock file."
+    assert completed(own, f"{before}\n\n{own}") == f"{before} {own}"
+    assert completed(own, f"{before}\n\n## Locks\n\n{own}") == own
+
+
+def test_marks_before_items_are_left_out_of_their_list() -> None:
+    text = "It keeps:\n\n- ✅ rows of one tenant\n- ❌ rows without a tenant"
+    assert completed("✅ rows of one tenant", text) == "rows of one tenant; rows without a tenant"

@@ -365,10 +365,39 @@ def test_text_from_outside_is_not_said() -> None:
             "The invoice export has a speed limit now.",
         ),
         ("`__init__` reads 1024**3 bytes", "", "", "`__init__` reads 1024**3 bytes"),
+        ("One caveat: the key lacks the tenant.", "", "", "The key lacks the tenant."),
+        (
+            "All tests pass. Summary of changes: each key of the cache has the tenant.",
+            "",
+            "",
+            "Each key of the cache has the tenant.",
+        ),
+        (
+            "The release diff confirms it: each key of the cache has the tenant.",
+            "",
+            "",
+            "Each key of the cache has the tenant.",
+        ),
+        ("Tenants: the key lacks them.", "", "", "Tenants: the key lacks them."),
+        ("The key has it", "All done. Here is a summary of the changes", "", "The key has it"),
+        ("The key has the tenant", "How it works", "", "The key has the tenant"),
+        (
+            "The fix adds the tenant.",
+            "",
+            "Speed up the invoice export",
+            "Speed up the invoice export: The fix adds the tenant.",
+        ),
     ],
 )
 def test_a_statement_stands_alone(text: str, lead: str, subject: str, expected: str) -> None:
     assert with_context(standalone(statement(text, lead)), subject) == expected
+
+
+def test_the_heading_leads_a_statement_whose_lead_only_announces_it() -> None:
+    own = statement("Keys are kept for a day", "How it works")._replace(heading="Cache of tenants")
+    assert standalone(own) == "Cache of tenants: Keys are kept for a day"
+    own = own._replace(lead="After a crash")
+    assert standalone(own) == "After a crash: Keys are kept for a day"
 
 
 def test_a_long_statement_is_not_cut_for_its_subject() -> None:
@@ -394,12 +423,41 @@ def test_a_long_statement_is_not_cut_for_its_subject() -> None:
         "All 12 tests of the ledger's import pass now.",
         "**Lines 95-110**: the flag of the ledger and its queue are already defined there",
         "## Verification\n\nImport a ledger with two tenants and compare both totals by hand.",
+        "Your assumption about the ledger is right: rows of a tenant are read twice.",
+        "I've narrowed the fault of the ledger to how its importer reads the rows of a tenant.",
+        "The `ledger-totals` implementation worker also found two rows without any tenant.",
+        "I've updated the README of the ledger with instructions for the import of tenants.",
+        "Now you can: import the ledger of each tenant and compare the totals of both.",
+        "- **`ledger.debug({ rows }, 'GET /ledger/tenants - Query of rows')`**",
+        "`ledger_test.py`:\n\n- Rows of two tenants with the same name are kept apart",
+        "**Lines 95-110: the ledger**\n\n- The queue of each tenant is already defined there",
     ],
 )
 def test_verdicts_parts_of_findings_and_what_agents_are_at_are_not_distilled(reply: str) -> None:
     turns = [said(Role.USER, "Review the ledger", 0), said(Role.ASSISTANT, reply, 1)]
     found = distil(turns, Context(), packaged_selector(), SelectionLimits(threshold=-100.0))
     assert not any(one.turn.id == "t1" for one in found)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "kept"),
+    [
+        ("The ledger must never be written by the importer of a tenant.", True),
+        ("Failed to update the ledger: rows of a tenant must not be empty Retrying...", False),
+        ("ledger:lint: ./importer.ts 12:7 Warning: 'TENANT' is assigned and never used.", False),
+        ("➜ ledger git:(main) ✗ make import of all tenants must never be empty", False),
+        ("Fix this: the importer drops the rows of a tenant whose name must never be empty", False),
+    ],
+)
+def test_what_people_paste_is_not_theirs(prompt: str, kept: bool) -> None:
+    finding = "The importer drops the rows of a tenant whose name must never be empty."
+    turns = [
+        said(Role.USER, "Look at the ledger", 0),
+        said(Role.ASSISTANT, f"Two things stand out. {finding}", 1),
+        said(Role.USER, prompt.replace("this: the", "this:\n\nThe"), 2),
+    ]
+    found = distil(turns, Context(), packaged_selector(), SelectionLimits(threshold=-100.0))
+    assert any(one.is_person and one.turn.id == "t2" for one in found) is kept
 
 
 @pytest.mark.parametrize(

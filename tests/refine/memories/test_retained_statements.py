@@ -72,6 +72,23 @@ def test_what_a_review_by_a_subagent_found_is_left_to_whoever_asked_for_it(
     assert any("240 seconds" in what for _, _, what in retained("", report, prompt=prompt))
 
 
+@pytest.mark.parametrize(
+    ("prompt", "changed", "is_kept"),
+    [
+        ("/pr-review 151", "", False),
+        ("Please review the last commit of the ledger", "", False),
+        ("/pr-review 151", "ledger/importer.py", True),
+        ("Review the code to understand how the ledger is read", "", True),
+    ],
+)
+def test_what_a_review_of_a_change_found_is_not_retained_but_for_causes(
+    prompt: str, changed: str, is_kept: bool
+) -> None:
+    found = retained("", f"{FINDING}\n\n{CAUSE}", prompt=prompt, changed=changed)
+    assert any("at start-up" in what for _, _, what in found) is is_kept
+    assert any("retry wrapper" in what for _, _, what in found)
+
+
 def test_a_subagent_that_mends_what_it_finds_is_more_than_a_reviewer() -> None:
     prompt = "Review the changes of the ledger and fix what is wrong."
     fixed = "ledger/reviews.py"

@@ -28,6 +28,9 @@ HISTORY = """The following is the Codex agent history whose request action you a
             "# Context from my IDE setup:\n\nAdd a retry to the uploader",
             "Add a retry to the uploader",
         ),
+        ("➜ api git:(main) ✗ npm run dev\n> dev\nError: no ledger", "npm run dev"),
+        ("Fix these errors ➜ api git:(main) npm run lint\n3 errors", "Fix these errors"),
+        ("ann@quay:~/api$ make test\nledger failed", "make test"),
         (HISTORY, "Rebase the invoice branch onto the new ledger adapter"),
         (
             "You are api-dev on the Orders team (Phase 2). You build the ledger endpoints.",

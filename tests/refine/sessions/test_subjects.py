@@ -31,6 +31,10 @@ def test_an_order_or_a_title_is_a_subject(request_: str, expected: str) -> None:
     "request_",
     [
         "Why does the ledger import read rows twice?",
+        "Ledger deploy got pretty far",
+        "Initial commit: ledger monorepo setup",
+        "Update @README.md and @apps/ledger/README.md",
+        "✖ pkg/ledger/importer (13.238s)",
         "Could we add a ledger import for tenants then",
         "Internal changes of the ledger are never breaking changes",
         "We can have the ledger as a custom importer",

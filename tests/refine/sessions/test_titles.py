@@ -325,3 +325,19 @@ def test_a_result_is_no_subject_of_what_else_was_said() -> None:
     asked = exchange("Does the uploader retry a timed out request?", "It retries three times.")
     assert asked_subject(session(), [asked]) == asked.title
     assert asked_subject(session("Flaky uploads"), [done]) == "Flaky uploads"
+
+
+def test_a_command_of_the_agent_titles_its_session_with_what_it_was_given() -> None:
+    told = "This change adds a time zone to the names of ledger files."
+    reviewed = exchange(f"/pr-review 154: {told[:-1]}", told)
+    assert session_subject(session(), [reviewed]) == f"/pr-review 154 — {told}"
+
+
+def test_a_go_ahead_and_a_number_are_no_part_of_a_title() -> None:
+    reply = "The importer of the ledger keeps the rows of each tenant apart."
+    for request in ("Yup", "1"):
+        turns = [
+            Turn("bank", "t0", "s", 0, "", Role.USER, Trust.USER, request),
+            Turn("bank", "t1", "s", 1, "", Role.ASSISTANT, Trust.ASSISTANT, reply),
+        ]
+        assert build_exchange(turns).title == reply[:-1]

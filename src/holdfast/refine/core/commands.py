@@ -56,7 +56,7 @@ _VARYING_PART = regex(
 )
 _NOT_AN_ERROR = regex(
     r"^\s*(?:exit code \d+|\d+ (?:failed|errors?)[^:]*)\s*$|exited with (?:code|status)|^raise |"
-    r"^rm: |^\s*at \S+|^File \"|^Traceback",
+    r"^rm: |^\s*at \S+|^File \"|^Traceback|:$|^(?:error: )?npm (?:error|err!)",
     re.IGNORECASE,
 )
 _MISSING_DEPENDENCY = regex(

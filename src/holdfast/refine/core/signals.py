@@ -70,8 +70,8 @@ _NEXT_STEP = regex(
     re.IGNORECASE,
 )
 _GO_AHEAD_WORDS = frozenset(
-    "yes y yep yeah sure ok okay continue go proceed ahead on please do it that's fine good great "
-    "perfect thanks thank you correct right approved lgtm next keep going and now".split()
+    "yes y yep yup yeah sure ok okay continue go proceed ahead on please do it that's fine good "
+    "great perfect thanks thank you correct right approved lgtm next keep going and now".split()
 )
 _TEST_COMMAND = regex(
     r"\b(?:pytest|jest|vitest|go test|cargo (?:test|nextest)|npm (?:run )?test|bun test|mocha|"

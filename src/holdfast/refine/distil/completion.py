@@ -20,7 +20,7 @@ from holdfast.refine.core.word_classes import is_generic
 from holdfast.refine.distil.features import Candidate, content_words
 from holdfast.refine.distil.kinds import claims_done, explains
 from holdfast.refine.distil.lasting import is_check
-from holdfast.refine.distil.standalone import POINTS_BACK, standalone
+from holdfast.refine.distil.standalone import POINTS_BACK, standalone, without_symbols
 from holdfast.refine.distil.statements import Block, Statement, split_blocks
 from holdfast.refine.distil.utterances import Place, Utterance
 from holdfast.refine.facts import hypotheses
@@ -180,8 +180,16 @@ def _above(split: _Split, number: int) -> str:
         belongs = _is_sibling(above, block) and _ANSWERS_ABOVE.match(plain(block.text))
         return f"{above.text.rstrip(' .;')}." if belongs else ""
     is_near = not above.is_item and above.heading == block.heading
-    belongs = is_near and (POINTS_BACK.match(parts[0]) or _GOES_ON.match(parts[0]))
+    belongs = is_near and _begins_with_known(parts[0])
     return its_parts[-1] if belongs and _states(its_parts[-1]) else ""
+
+
+def _begins_with_known(sentence: str) -> bool:
+    """Whether a sentence begins with something that was said before it: "This", "So", "The fix"."""
+    if POINTS_BACK.match(sentence) or _GOES_ON.match(sentence):
+        return True
+    known = _KNOWN.match(sentence)
+    return known is not None and (known[1].lower() != "the" or is_generic(known[2].lower()))
 
 
 def _whole_list(split: _Split, number: int, said: str) -> str:
@@ -192,7 +200,7 @@ def _whole_list(split: _Split, number: int, said: str) -> str:
         first -= 1
     while last + 1 < len(split) and _is_sibling(split[last + 1][0], own):
         last += 1
-    items = [block.text.rstrip(" .;,") for block, _ in split[first : last + 1]]
+    items = [without_symbols(block.text).rstrip(" .;,") for block, _ in split[first : last + 1]]
     whole = "; ".join(items)
     belongs_to_all = (
         len(content_words(said)) < LIMITS.short_item_words or _COUNTS.search(own.lead) is not None

@@ -33,7 +33,7 @@ from holdfast.refine.distil.selector import (
     span_of,
 )
 from holdfast.refine.distil.standalone import standalone
-from holdfast.refine.distil.utterances import Place, Utterance, find_utterances
+from holdfast.refine.distil.utterances import Place, Quotes, Utterance, find_utterances
 from holdfast.refine.distil.wording import Context, Distilled, word_statements
 
 # A refusal or an answer tells more than an order: what was about to be done, or was asked.
@@ -54,7 +54,9 @@ def distil(
     a session that has many, and at their kinds; words alone choose where there is none. What
     `is_told` by another record takes no place."""
     utterances = find_utterances(turns, whole)
-    scored = selector.score(utterances, find_candidates(utterances))
+    quotes = Quotes(utterances)
+    candidates = [one for one in find_candidates(utterances) if not quotes.has(*one)]
+    scored = selector.score(utterances, candidates)
     later = LaterWork(whole or turns)
     formed = _by_form(scored, utterances)
     best = best_lasting(scored, utterances, later) if embed is not None else []

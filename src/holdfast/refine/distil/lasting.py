@@ -26,6 +26,8 @@ _PATH = regex(
     r"[`*]*\b[\w-]+\.[a-z]\w{0,4}\b[`*]*(?::\d+)?"
 )
 _MIN_WORDS_BESIDE_PATHS = 2
+# Code says nothing without words beside it.
+_CODE = regex(r"`[^`]*`")
 # In every path.
 _PATH_MARK = regex(r"[/\\]|\.[a-z]")
 # What a command printed.
@@ -33,6 +35,14 @@ _PRINTED = regex(
     r"^\W*(?:fatal: |error(?:\[\w+\]| TS\d+): |npm (?:err!|warn) |"
     r"(?:ls|rg|find|cat|grep|cp|mv|rm|cd|sh|bash|zsh|git|ssh|curl|\S*/\S+): "
     r".*(?:no such file|not found|denied|not a ))",
+    re.I,
+)
+# What a program printed that a person pasted: its log, its errors, the prompt of a shell.
+_PASTED = regex(
+    r"^\W*(?:(?:[\w@/.-]+:){1,3}[\w.-]+: \S|\[\w[\w:. /-]*\] |(?:=>|at) \S+ \[?\(?|➜|"
+    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d\b|"
+    r"(?:failed|unable|could not|cannot) (?:to )?[^.]{3,60}: |\w*(?:Error|Exception): |"
+    r"(?:warning|warn|info|debug|fatal|err!?)[:\]] )|\bgit:\([\w/.-]+\)",
     re.I,
 )
 # What an agent says of itself while it works, and what it takes for likely then.
@@ -78,8 +88,9 @@ _AT_WORK_HINTS = (
 )  # fmt: skip
 # What other agents of the session are doing or have handed in.
 _AGENTS_AT_WORK = regex(
-    r"^\W*(?:the|both|each|one|another|all|(?:all )?(?:two|three|four|five|six|\d+)) (?:\w+ ){0,2}"
-    r"(?:workers?|sub-?agents?|teammates?|reviewers?|agents?|explorers?)\b (?:\w+ ){0,2}?"
+    r"^\W*(?:the|both|each|one|another|all|(?:all )?(?:two|three|four|five|six|\d+)) "
+    r"(?:[\w`-]+ ){0,3}(?:workers?|sub-?agents?|teammates?|reviewers?|agents?|explorers?)\b "
+    r"(?:\w+ ){0,2}?"
     r"(?:(?:is|are|was|were) (?:now |also |still )?(?:\w+ly )?\w+ing|(?:has|have) (?:\w+ )?\w+ed|"
     r"confirmed|found|identified|reported|completed|finished|returned|loaded|created|started|"
     r"flagged)\b",
@@ -89,7 +100,8 @@ _AGENTS_AT_WORK = regex(
 _HANDS_OVER = regex(
     r"^\W*(?:and |so )?(?:everything|all|it|this|that) (?:is|are) (?:now )?(?:all )?"
     r"(?:ready|set|good to go|in place|working|up and running)\b|"
-    r"\bready (?:to|for) (?:be )?(?:commit|deploy|merge|push|test)|\byou can now\b|\bshould now\b|"
+    r"\bready (?:to|for) (?:be )?(?:commit|deploy|merge|push|test)|\b(?:you can now|now you can)\b|"
+    r"\bshould now\b|^\W*(?:now,? when you|to use (?:it|this|that))\b|"
     r"\bonce you (?:deploy|push|merge|restart)|^\W*when you (?:push|deploy|merge)\b",
     re.I,
 )
@@ -107,6 +119,23 @@ _NAMES_NO_CAUSE = regex(
     r"(?:the |an? |two |three |several |both )?(?:\w+ )?"
     r"(?:root causes?|causes?|issues?|problems?|bugs?|culprits?)\b"
     r"(?!.*(?::|—|–| - |\b(?:is|was|were|because)\b))",
+    re.I,
+)
+# That a document was written, without a word on what it says.
+_DOCUMENTED = regex(
+    r"^\W*(?:I(?:['’]ve| have)? )?(?:successfully |also |now )*(?:created|updated|added|wrote|"
+    r"written|"
+    r"enhanced|expanded|documented)\b[^.:;]*(?:\breadme|\.mdx?\b|\bdocumentation\b|\bdocs\b|"
+    r"\bplan(?:ning document)?\b)[^:;]*$",
+    re.I,
+)
+# That what somebody said is right, before what it was is told; and how far the agent has come.
+_AGREES = regex(
+    r"^\W*(?:the|this|your)(?: (?!of\b)[\w’']+){0,2} (?:report|feedback|diagnosis|assumption|"
+    r"observation|suspicion|concern|question)(?:['’]s (?:\w+ ){1,3}| (?:about|on|"
+    r"that) [^,:.]{1,40})?\s*"
+    r"(?:is|are|was|were|has been|have been|checks|looks|seems|holds|matches)\b|"
+    r"^\W*I(?:['’]ve| have) (?:now |also )?(?:got|narrowed|confirmed|isolated|located)\b",
     re.I,
 )
 _GOES_ON = regex(r"^\W*(?:waiting|continuing|proceeding|moving on)\b", re.I)
@@ -166,6 +195,12 @@ _TRIAL_LEAD = regex(
     r"^\W*(?:\d+[.)]\s*)?(?:\w+ ){0,3}verif(?:y|ying|ied|ication)\b",
     re.I,
 )
+# Items below the name of a test, or of a file of tests, are its cases.
+_TEST_CASES = regex(
+    r"\b(?:\w*_?test(?:_\w+)?|\w+[._-](?:test|spec)s?)\.[a-z]{2,4}\b|^\W*Test[A-Z]\w+|"
+    r"\btest cases?\b|\b(?:unit |new |added )tests?(?: added| cover\w*)?\W*$",
+    re.I,
+)
 _TRIES = regex(
     r"^\W*(?:optionally,? |then |finally,? |also )?(?:verify|check|confirm|re-?run|run|test|open|"
     r"start|click|navigate|go to)\b",
@@ -203,6 +238,7 @@ _BEGINS_WITH_NOTHING = (
     _GOES_ON,
     _AGENTS_AT_WORK,
     _NAMES_NO_CAUSE,
+    _AGREES,
 )
 _SAYS_NOTHING = (_ANNOUNCES, _VERDICT, _TICKED, _HANDS_OVER, _NOT_DONE)
 # Each sentence is part of several statements.
@@ -224,7 +260,8 @@ def may_last(candidate: Candidate, utterances: Sequence[Utterance]) -> bool:
         return False
     if utterance.is_person:
         text = statement.text
-        return not _ROLE.match(utterance.text) and not asks(text) and not _DIFF.search(text)
+        is_pasted = _DIFF.search(text) or _PASTED.search(text)
+        return not _ROLE.match(utterance.text) and not asks(text) and not is_pasted
     return _tells(statement, utterance.place)
 
 
@@ -236,6 +273,8 @@ def _is_full(text: str) -> bool:
         return False
     has_path = _PATH_MARK.search(text) is not None
     if has_path and len(content_words(_PATH.sub(" ", text))) < _MIN_WORDS_BESIDE_PATHS:
+        return False
+    if "`" in text and not content_words(_CODE.sub(" ", text)):
         return False
     return not all(is_check(s) or _only_names_commit(s) for s in sentences(text) or [text])
 
@@ -250,6 +289,8 @@ def _is_step(statement: Statement, place: Place) -> bool:
     if place in _SNAPSHOTS and is_left_open(statement):
         return True
     if _PRAISE_LEAD.match(statement.lead) or _TRIAL_LEAD.match(statement.lead):
+        return True
+    if statement.is_item and _TEST_CASES.search(statement.lead):
         return True
     if place is not Place.PLAN or statement.lead == PLANNED:
         return False
@@ -275,6 +316,8 @@ def _tells(statement: Statement, place: Place) -> bool:
     if place is Place.REPLY and _NARRATES.search(text):
         return False
     if any(pattern.match(text) for pattern in _BEGINS_WITH_NOTHING):
+        return False
+    if _LINES.match(statement.lead) or (_DOCUMENTED.match(text) and not REASONS.search(text)):
         return False
     if any(pattern.search(text) for pattern in _SAYS_NOTHING) or _is_at_work(text):
         return False

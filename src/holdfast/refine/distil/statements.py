@@ -62,7 +62,7 @@ class Block(NamedTuple):
 class Statement(NamedTuple):
     """A statement as it was written, on one line. `position` is its number among the `total`
     sentences of the text and `length` of how many it is made; `before` is the sentence before it,
-    `is_whole` whether it is all of its block."""
+    `is_whole` whether it is all of its block, `heading` what stands above the lead."""
 
     text: str
     lead: str
@@ -72,6 +72,7 @@ class Statement(NamedTuple):
     position: int
     length: int
     total: int
+    heading: str = ""
 
 
 def blocks(text: str) -> list[Block]:
@@ -171,8 +172,8 @@ def find_statements(text: str) -> list[Statement]:
     found: list[Statement] = []
     position, before = 0, ""
     for block, parts in split:
-        lead = block.lead.rstrip(":") or block.heading
-        lead = lead if len(lead) <= LIMITS.max_lead_chars else ""
+        lead = _lead_of(block)
+        heading = block.heading if len(block.heading) <= LIMITS.max_lead_chars else ""
         for words, start, length in () if block.is_code else _spans(parts):
             if is_code(words):
                 continue
@@ -180,12 +181,28 @@ def find_statements(text: str) -> list[Statement]:
             whole = length == len(parts)
             found.append(
                 Statement(
-                    words, lead, previous, block.is_item, whole, position + start, length, count
+                    words,
+                    lead,
+                    previous,
+                    block.is_item,
+                    whole,
+                    position + start,
+                    length,
+                    count,
+                    heading,
                 )
             )
         position += len(parts)
         before = parts[-1]
     return found
+
+
+def _lead_of(block: Block) -> str:
+    """What introduces a block, or else the heading above it. Of a long lead, the last sentence."""
+    lead = block.lead.rstrip(":") or block.heading
+    if len(lead) > LIMITS.max_lead_chars:
+        lead = sentences(lead)[-1]
+    return lead if len(lead) <= LIMITS.max_lead_chars else ""
 
 
 def find_rules(text: str) -> Iterator[Statement]:

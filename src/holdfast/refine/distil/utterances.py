@@ -19,6 +19,7 @@ from holdfast.refine.core import signals
 from holdfast.refine.core.written_messages import written_messages, written_note
 from holdfast.refine.distil.open_tasks import find_open_tasks
 from holdfast.refine.distil.people_replies import PLAN_TOOLS, answers, refusal
+from holdfast.refine.distil.statements import Statement
 from holdfast.refine.distil.summary_sections import Section, read_sections
 from holdfast.regex import regex
 
@@ -57,6 +58,10 @@ _MIN_CHARS = 8
 _MIN_TITLE_WORDS = 3
 
 
+# What a person pastes of what the agent said has at least so many letters; fewer are the same by
+# chance.
+_MIN_QUOTED_LETTERS = 40
+_NO_LETTER = regex(r"[\W_]+")
 # What stands above the title of a plan, to say what it is.
 PLANNED = "Planned"
 _PROMPTS = frozenset((Place.PROMPT, Place.CORRECTION))
@@ -183,3 +188,30 @@ def _with_closings(utterances: Iterable[Utterance]) -> Iterator[Utterance]:
     closing |= {last} if last is not None else set()
     for number, utterance in enumerate(found):
         yield utterance._replace(place=Place.CLOSING) if number in closing else utterance
+
+
+class Quotes:
+    """Finds the statements of people that their agent had said before in the same session: a
+    finding that they paste into the next prompt ("Address this: …") is not theirs."""
+
+    def __init__(self, utterances: Sequence[Utterance]) -> None:
+        self._utterances = utterances
+        # What the agent said, in letters, read as far as it is needed.
+        self._said: list[str] = []
+
+    def has(self, number: int, statement: Statement) -> bool:
+        """Whether a statement of a person was said by the agent before, word for word."""
+        utterance = self._utterances[number]
+        if not utterance.is_person or utterance.place not in _PROMPTS:
+            return False
+        letters = _letters(statement.text)
+        if len(letters) < _MIN_QUOTED_LETTERS:
+            return False
+        while len(self._said) < number:
+            before = self._utterances[len(self._said)]
+            self._said.append("" if before.is_person else _letters(before.text))
+        return any(letters in said for said in self._said[:number])
+
+
+def _letters(text: str) -> str:
+    return _NO_LETTER.sub("", text).lower()

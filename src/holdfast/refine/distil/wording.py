@@ -29,6 +29,10 @@ _MAX_FILES = 3
 _FIXED = "Fixed: "
 _POINTS = regex(r"\b(?:it|its|them|they|these|those|this|that)\b", re.IGNORECASE)
 _FILE = regex(r"(?:@[\w-]+|\b[\w-]+/[\w-]+)(?:[/.-][\w-]+)*\.[a-z]\w{0,4}\b(?!\()")
+# A file that a program made, in the text of an error.
+_MADE = regex(
+    r"(?:^|[/._-])(?=[a-z_]*\d)[0-9a-f_]{8,}(?:[._-]|$)|\b(?:node_modules|_next|chunks|dist)/"
+)
 
 
 class Context(NamedTuple):
@@ -146,5 +150,6 @@ def _named_files(statement: Statement, utterance: Utterance) -> str:
     """The files that a message names, for a statement that only points at them."""
     if not _POINTS.search(statement.text) or _FILE.search(statement.text):
         return ""
-    named = dict.fromkeys(one.lstrip("@") for one in _FILE.findall(utterance.text))
+    found = (one.lstrip("@") for one in _FILE.findall(utterance.text) if not _MADE.search(one))
+    named = dict.fromkeys(found)
     return ", ".join(list(named)[:_MAX_FILES])

@@ -41,6 +41,13 @@ _ASKS_FOR_REVIEW = regex(
     r"(?:review|audit)(?:er|or|ing)?\b(?! (?:body|comments?|feedback|tool|helper))",
     re.IGNORECASE,
 )
+# How a person asks for the review of a change. What it finds is mended, or refused, afterwards.
+_REVIEWS_CHANGE = regex(
+    r"^\s*/[\w:-]*(?:review|audit)\b|"
+    r"^\W*(?:(?:please|can you|could you|now|do|run|make)\s+)*(?:an?\s+)?(?:\w+\s+)?review\b"
+    r"[^.\n]{0,40}\b(?:prs?|pull requests?|merge requests?|diffs?|changes|commits?|branch)\b",
+    re.IGNORECASE,
+)
 # A request says at its start what it is for; the rest may be the code to read.
 _MAX_REQUEST_CHARS = 400
 
@@ -80,10 +87,14 @@ def retain_statements(
     words = [content_words(text) for text in known]
     is_review = _is_review(turns)
     has_changed = any(x.files_modified for x in exchanges)
+    reviewed = {id for x, own in said_in if _is_review_of_change(x, own) for id in map(_id, own)}
 
     def is_told(one: Scored, utterances: Sequence[Utterance]) -> bool:
         utterance = utterances[one.candidate.utterance]
         if uri("turn", utterance.turn.id) in told:
+            return True
+        is_finding = utterance.turn.id in reviewed and not utterance.is_person
+        if is_finding and not explains(one.candidate.statement):
             return True
         said = standalone(one.candidate.statement)
         if session.parent and not _is_beyond_report(one, utterance, is_review, has_changed):
@@ -134,6 +145,16 @@ def _is_beyond_report(
         return True
     is_cause = one.kind is Kind.LESSON or explains(one.candidate.statement)
     return is_cause and not utterance.is_person and (has_changed or not is_review)
+
+
+def _id(turn: Turn) -> str:
+    return turn.id
+
+
+def _is_review_of_change(exchange: Exchange, turns: Sequence[Turn]) -> bool:
+    """Whether somebody had a change reviewed, and nothing was mended yet."""
+    asked = next((turn.text for turn in turns if turn.role is Role.USER), "")
+    return not exchange.files_modified and _REVIEWS_CHANGE.match(asked) is not None
 
 
 def _is_review(turns: Sequence[Turn]) -> bool:

@@ -13,7 +13,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, islice
 from typing import NamedTuple
 
-from holdfast.language import capitalize, code_names, plain, sentences, truncate
+from holdfast.language import (
+    capitalize,
+    code_names,
+    plain,
+    sentences,
+    truncate,
+    without_bold,
+)
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Kind, Network
 from holdfast.model.opinions import MemoryOccurrence
@@ -110,6 +117,10 @@ _PAST_TENSE = {
     "clean": "Cleaned", "drop": "Dropped", "configure": "Configured", "increase": "Increased",
 }  # fmt: skip
 _COMMITTED = "Committed"
+# A change of these alone says little: what they tell is stated where it was settled.
+_DOCUMENTS = (".md", ".mdx", ".txt", ".rst")
+# The title of an exchange that was asked for in a word or two is what the agent said of it.
+_REPLIED = regex(r": I(?:['’]ve|['’]m| )")
 _UNFINISHED = frozenset((Outcome.INTERRUPTED, Outcome.FAILED, Outcome.OPEN))
 _GENERATED = regex(r"(?:lock|\.lock|-lock\.\w+|\.sum|\.min\.\w+|\.snap|\.svg|\.map)$")
 
@@ -236,6 +247,8 @@ def _experience(
     """What was done: changes that tools prove, in the words of a commit or of the reply."""
     commits = [message for turn in turns if (message := signals.commit_message(turn))]
     changed = [path for path in x.files_modified if not is_outside_project(path)]
+    if not commits and all(path.endswith(_DOCUMENTS) for path in changed):
+        return []
     is_begun = x.outcome in _UNFINISHED and not _is_finished_in(later, changed)
     change = _describe_change(x, turns, commits, is_begun) if changed or commits else ""
     if not change:
@@ -299,7 +312,7 @@ def _first_change(said: Iterable[str]) -> str:
         text = text.rstrip(".")
         is_specific = len(stems(text)) >= _LIMITS.min_sentence_stems and not is_vague(text)
         if is_specific and not text.endswith((":", "…")):
-            return truncate(capitalize(text), _LIMITS.max_sentence_chars)
+            return truncate(capitalize(without_bold(text)), _LIMITS.max_sentence_chars)
     return ""
 
 
@@ -312,7 +325,7 @@ def _done_as_asked(x: Exchange, turns: Sequence[Turn], is_begun: bool) -> str:
     past = _PAST_TENSE.get(verb)
     if not past and is_accepted_plan(turns[0]) and is_informative_title(x.title):
         return f"{'Began' if is_begun else 'Carried out'} the plan “{x.title}”"
-    if not past or is_vague(f"{past} {rest}") or len(rest.split()) < 2:
+    if not past or is_vague(f"{past} {rest}") or len(rest.split()) < 2 or _REPLIED.search(x.title):
         return ""
     return f"Began to {verb} {rest}" if is_begun else f"{past}{first[len(verb) :]} {rest}"
 

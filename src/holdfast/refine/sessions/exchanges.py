@@ -18,6 +18,7 @@ from holdfast.language import (
     sentences,
     states_decision,
     truncate,
+    without_bold,
 )
 from holdfast.model.ids import content_id
 from holdfast.model.records import Exchange, Role, Turn
@@ -28,8 +29,8 @@ from holdfast.refine.core.memory_calls import without_memory_calls, without_reto
 from holdfast.refine.core.passages import tool_status
 from holdfast.refine.core.shell_changes import changed_files
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
+from holdfast.refine.sessions.headlines import COMMAND, headline
 from holdfast.refine.sessions.headlines import LIMITS as HEADLINE_LIMITS
-from holdfast.refine.sessions.headlines import headline
 from holdfast.refine.sessions.made_branches import made_branch
 from holdfast.regex import regex
 
@@ -211,19 +212,22 @@ def _compare_key(sentence: str) -> str:
 
 
 def _title(request: str, reply: str, modified: Sequence[str], changes: Sequence[str]) -> str:
-    """What was asked; if that is very short ("commit", "fix it"), also the result."""
+    """What was asked; if that is very short ("commit", "fix it") or a command with what it printed,
+    also the result, and only that if the agent was told to go on."""
     asked = headline(request)
-    long_enough = len(asked.split()) >= HEADLINE_LIMITS.words
+    is_command = COMMAND.match(asked) is not None and "\n" in request
+    long_enough = len(asked.split()) >= HEADLINE_LIMITS.words and not is_command
     if long_enough or (asked and not reply and not modified):
         return asked
-    lead = f"{asked}: " if asked else ""
+    is_told = any(map(str.isalpha, asked)) and not signals.is_go_ahead(request)
+    lead = f"{asked}: " if is_told else ""
     if changes:
         return lead + changes[-1]
     for sentence in sentences(reply):
         if not is_chatter(sentence) and len(sentence) >= LIMITS.shortest_title_sentence:
             if not asked and not modified and _GREETS.match(sentence):
                 return NO_REQUEST
-            return lead + _LEADING_SYMBOLS.sub("", sentence).rstrip(".:!")
+            return lead + _LEADING_SYMBOLS.sub("", without_bold(sentence)).rstrip(".:!")
     if modified:
         return f"{asked or 'Changed'}: {', '.join(modified)}"
     return asked or collapse_spaces(reply) or "(no words)"

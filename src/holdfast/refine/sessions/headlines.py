@@ -93,6 +93,18 @@ _THREAD = regex(r"/(?P<what>issues|pull|pulls|discussions|merge_requests)/(?P<nu
 _THREADS = {"issues": "issue", "discussions": "discussion", "merge_requests": "merge request"}
 _REPOSITORY = regex(r"^/([\w.-]+/[\w.-]+)")
 _REPOSITORY_HOSTS = ("github.com", "gitlab.com")
+# What a person pasted from a terminal, from the prompt of the shell on: "➜ api git:(main) ✗ npm
+# run dev", "dev@host:~/api$ make". The first line is the command; the rest was printed.
+_TERMINAL = regex(
+    r"(?:^|\s)(?:➜ +(?:\S+ +)?(?:git:\([^)\s]*\) +)?(?:✗ +)?|"
+    r"[\w.-]+@[\w.-]+[: ][~/][^\s$#%]* ?[$#%] +|"
+    r"[\w./~-]+ git:\([^)\s]*\) +(?:✗ +)?)",
+)
+# The command line of a program that a person ran or pasted.
+COMMAND = regex(
+    r"^\s*(?:[$!>%] |(?i:uvx?|npm|npx|pnpm|yarn|cargo|pip|pytest|kubectl|sudo|mvn)\s+[\w./-]|"
+    r"(?:git|gh|bun|docker|python3?|bash|sh|cd|ls|cat|curl|ssh|dotnet)\s+[a-z./-])"
+)
 _AT_WORK = regex(r"^You are (?:currently |now )?(?=[a-z]{3,}ing\b)")
 
 
@@ -101,6 +113,12 @@ def headline(request: str) -> str:
     text = _SLASH_COMMAND.sub("", _unwrapped(_untagged(request.strip())))
     if not text or _WARM_UP.match(text):
         return ""
+    if pasted := _TERMINAL.search(text):
+        typed = text[: pasted.start()].strip()
+        command = text[pasted.end() :].split("\n", 1)[0].strip()
+        if not typed and command:
+            return short_links(command)
+        text = typed or text
     return short_links(_of_history(text) or _of_document(text) or _of_sentences(text))
 
 

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from holdfast.language import collapse_spaces, plain, sentences, words
 from holdfast.refine.core.word_classes import WordClass, word_class
+from holdfast.refine.sessions.headlines import COMMAND
 from holdfast.refine.sessions.telling_words import telling_stems
-from holdfast.refine.sessions.titles import COMMAND
 from holdfast.regex import regex
 
 
@@ -83,7 +83,8 @@ _POINTS = regex(
 # A remark has a verb of its own.
 _REMARK = regex(
     r"(?<![\w./-])(?:is|are|was|were|be|been|has|had|does|did|can|cannot|could|should|must|will|"
-    r"would|may|might|seems?|looks|fails|\w+n['’]t)(?![\w./-])",
+    r"would|may|might|seems?|looks|fails|got|gets|works?|worked|went|came|tried|says?|said|happened|"
+    r"\w+n['’]t)(?![\w./-])",
     re.IGNORECASE,
 )
 _CLAUSE_END = regex(
@@ -92,6 +93,13 @@ _CLAUSE_END = regex(
     re.IGNORECASE,
 )
 _FOREIGN = regex(r"[^\W\d_a-zA-Z]{2}")
+# What a program printed, an order that names documents alone, and the first of all commits.
+_NO_MATTER = regex(
+    r"^\W*[✖✗✘✓✔➜]|\(\d[\d.]*m?s\)|^\d+m?s\b|^initial commit\b|^user provided an image\b|"
+    r"^(?:update|create|write|edit) (?:(?:the|our|my|all|and|,) *|@?[\w./-]*\.mdx?\b *|readmes? *|"
+    r"docs? *|documentation *)+$",
+    re.IGNORECASE,
+)
 # "In the portal, the upload": the rest of a sentence is missing.
 _NO_START = frozenset((WordClass.PREPOSITION, WordClass.OTHER, WordClass.SUBJECT))
 _VERBS = frozenset((WordClass.VERB, WordClass.ACTION))
@@ -128,7 +136,7 @@ def _names_a_matter(text: str) -> bool:
     """Whether a text is an order or a title that names something, and points at nothing else."""
     if "|" in text or text.count("(") != text.count(")") or _first_class(text) in _NO_START:
         return False
-    if any(found.search(text) for found in (_LOOKS, _POINTS, _REMARK)):
+    if any(found.search(text) for found in (_LOOKS, _POINTS, _REMARK, _NO_MATTER)):
         return False
     if _FOREIGN.search(text) and len(text.split()) > _LIMITS.max_foreign_words:
         return False

@@ -22,7 +22,7 @@ from holdfast.language import (
 from holdfast.model.records import Exchange, Outcome, Session
 from holdfast.refine.core.signals import COMMITTED, PULL_REQUESTED, is_commit, is_pull_request
 from holdfast.refine.sessions.exchanges import NO_REQUEST, RESULT
-from holdfast.refine.sessions.headlines import short_links
+from holdfast.refine.sessions.headlines import COMMAND, short_links
 from holdfast.refine.sessions.telling_words import (
     EMPTY,
     MIN_STEMS,
@@ -50,7 +50,8 @@ _FULL_SENTENCE_STEMS = 5
 # What is no result: the summary of an exchange without a reply, that tests pass, what would be done
 # or follow from it, where a commit is, what the agent is about to do, what it thinks of a report.
 _NO_RESULT = regex(
-    r"^(?:Changed |ran |then |option \d)|\btests? (?:all |now )?pass|"
+    r"^(?:Changed |ran |then |option \d|\W*lines? \d|"
+    r"\W*(?:good|minor|nit|question|observation|issue) [:–—-])|\btests? (?:all |now )?pass|"
     r"\b(?:would|could|might|should)\b|"
     r"^(?:(?:fixed|done|all)\W+)*(?:committed|pushed|amended|merged)(?: and pushed)? "
     r"(?:as|to|in|into|on|with)\b|"
@@ -88,13 +89,10 @@ _THREAD = regex(
     r"(?:[\w.-]+/[\w.-]+)?(?P<number>#\d+)",
     re.IGNORECASE,
 )
-# The command line of a program that a person ran or pasted.
-COMMAND = regex(
-    r"^\s*(?:[$!>%] |(?i:uvx?|npm|npx|pnpm|yarn|cargo|pip|pytest|kubectl|sudo|mvn)\s+[\w./-]|"
-    r"(?:git|gh|bun|docker|python3?|bash|sh|cd|ls|cat|curl|ssh|dotnet)\s+[a-z./-])"
-)
 
 
+# A command of the agent with what it was given, before what came of it: "/pr-review 151: …".
+_SLASH_COMMAND = regex(r"^/[\w:-]*[\w-](?: +#?[\w./#-]{1,30}){1,2}(?=: |$)")
 # What OpenCode puts behind the title of a subagent, and how the help of a command names choices.
 _SUBAGENT = regex(r" \(@[\w-]+ subagent\)$")
 _USAGE = regex(r"\[\w+(?:\|\w+)+\]")
@@ -173,6 +171,8 @@ def _request_and_result(session: Session, exchanges: Sequence[Exchange]) -> tupl
         return request, ""
     if not request and not is_command and (telling_stems(first) or _names_thread(first)):
         request = first
+    if slash := _SLASH_COMMAND.match(first):
+        request = slash[0].rstrip(": ")
     return request, _named_by_branch(session, exchanges) or _result(exchanges)
 
 
