@@ -79,6 +79,38 @@ def not_allowed(make_shared_lab: MakeLab) -> NotAllowed:
     return NotAllowed(_result(lab, 1), _result(lab, 3), _result(lab, 5), _result(lab, 6), found)
 
 
+class Reviewed(NamedTuple):
+    """A session in which the command that reviews the brief was used: what the model was sent by
+    it, the results of its calls of a verdict and of another command, and the record as it is shown
+    afterwards."""
+
+    listed: str
+    judged: str
+    other: str
+    shown: Json
+
+
+@pytest.fixture(scope="module")
+def reviewed(make_shared_lab: MakeLab) -> Reviewed:
+    verdict: list[Use | Say] = []
+    other: list[Use | Say] = []
+    lab = make_shared_lab({"review": (verdict, other, [Say("Done.")])})
+    done = lab.holdfast("setup", "--yes", "--no-allow-tools")
+    assert done.status == 0, done.err
+    lab.hold_worker()
+    learn(lab)
+    found = json.loads(lab.holdfast("review", "brief", "--json").out)["statements"]
+    (name,) = [one["uri"] for one in found if "warmed after the import" in one["text"]][:1]
+    script = f'sh "{PLUGIN}/scripts/holdfast.sh"'
+    judge = f'{script} review --by-agent claude-code outdated {name} --why "The cache is gone."'
+    verdict.append(Use("Bash", {"command": judge}))
+    other.append(Use("Bash", {"command": f"{script} forget {name} --yes"}))
+    talk(lab, "/holdfast:review PLAY:review", arguments=["--plugin-dir", str(PLUGIN)])
+    assert len(lab.api.requests) == 3
+    shown = json.loads(lab.holdfast("show", name, "--json").out)
+    return Reviewed(lab.api.sent(0), _result(lab, 1), _result(lab, 2), shown)
+
+
 def _result(lab: Lab, number: int) -> str:
     """The last message of a request: what a tool or a command of the plugin answered."""
     return json.dumps(lab.api.requests[number]["messages"][-1])
@@ -108,6 +140,18 @@ def test_the_status_command_of_the_plugin_runs_nothing_but_its_script(
 ) -> None:
     assert "every line is accounted for" in not_allowed.status
     assert "Bash(sh:*)" not in (PLUGIN / "commands" / "status.md").read_text()
+
+
+def test_the_review_command_of_the_plugin_lists_the_brief_and_may_judge_and_nothing_else(
+    reviewed: Reviewed,
+) -> None:
+    assert "What the next start brief tells" in reviewed.listed
+    assert f"{PLUGIN}/scripts/holdfast.sh" in reviewed.listed
+    assert "1 record judged outdated" in reviewed.judged
+    assert "requires approval" in reviewed.other or "granted" in reviewed.other, reviewed.other
+    (entry,) = reviewed.shown["history"]
+    assert (entry["action"], entry["who"]) == ("judge", "agent (claude-code)")
+    assert entry["text"] == "outdated: The cache is gone."
 
 
 def test_the_very_next_session_after_setup_has_the_brief(allowed: Allowed) -> None:

@@ -2,29 +2,48 @@
 
 from __future__ import annotations
 
+from holdfast.app.core.context import ALL_BANKS
+from holdfast.app.curation.rule_teaching import AGENT
 from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
+from holdfast.app.views.review_list import LIMITS, ReviewItem, review_json, review_list
+from holdfast.brief.frame import short_name
 from holdfast.errors import InputError
+from holdfast.framed_text import one_line
 from holdfast.interfaces.cli import confirm, options
 from holdfast.interfaces.cli.output.records import print_record_head
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import truncate
+from holdfast.model.curation import Verdict
 from holdfast.model.knowledge import Fact, ProposalKind, Review
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import uri
+from holdfast.recall.lookup.path import describe_record
 from holdfast.store.protocol import Reader
 
 HELP = """\
 List facts that need a decision: those that five actions contradict, or that a person called
 wrong. `keep` leaves a fact in force, `retire` retracts it; both can be undone, and nothing is
 decided automatically. If a model service is configured, its advice is shown.
-Proposed rules are listed too; decide about them with `holdfast promote`."""
+Proposed rules are listed too; decide about them with `holdfast promote`.
+
+`brief` lists what the next start brief tells and what nearly made it, with what the last
+sessions were about. `useful`, `unneeded` (true, but not worth telling) and `outdated` (no
+longer true) judge records: a useful one is told first, the others are not told at the start
+of a session, and one that is outdated says so in every answer. The latest verdict counts; a
+correction of the record ends it, `undo` takes it back.
+
+--json prints {"reviews", "proposals", "rules"}, with `brief` {"bank", "statements",
+"sessions"}, with a decision {"decided"}."""
 
 EXAMPLES = """\
   holdfast review
   holdfast review keep 5c1f0a
-  holdfast review retire 5c1f0a --yes"""
+  holdfast review retire 5c1f0a --yes
+  holdfast review brief
+  holdfast review outdated memory/1a2b3c4d --why "the queue was removed"
+  holdfast review useful 5c1f0a 77d0b1e2"""
 
 # The start of a text, in characters: of a fact about three lines, of a model's advice four, of a
 # proposed rule two; and how many pieces of evidence are named.
@@ -32,19 +51,39 @@ _MAX_FACT, _MAX_ADVICE, _MAX_RULE, _MAX_EVIDENCE = 320, 400, 160, 6
 
 
 def configure(parser: Parser) -> None:
-    options.add_action(parser, ("list", "keep", "retire"), "list", "what")
-    parser.add_argument("id", nargs="?", default="", metavar="ID", help="the start of its id")
+    options.add_action(parser, ("list", "keep", "retire", "brief", *Verdict), "list", "what")
+    parser.add_argument("ids", nargs="*", metavar="ID", help="an id or the start of one")
     parser.flag("--all", "also decided ones")
-    options.add(parser, "bank_or_all", "yes", "json")
+    parser.option("--why", "TEXT", "the reason of a verdict, in one sentence")
+    parser.option("--by-agent", "NAME", "an agent judges, on a person's order; its name")
+    options.add_limit(
+        parser, LIMITS.statements, "how many statements of `brief` (default: {default})"
+    )
+    help = "which bank (default: all; of `brief`, the project of the current folder)"
+    parser.option("--bank", "NAME", help, None)
+    options.add(parser, "yes", "json")
 
 
 def run(screen: Screen, arguments: Arguments) -> None:
-    if arguments.what == "list":
+    what = arguments.what
+    if what not in tuple(Verdict) and (arguments.why or arguments.by_agent):
+        raise InputError(
+            "Only a verdict has a reason and a judge.",
+            f"Use --why and --by-agent with {', '.join(Verdict)}.",
+        )
+    if what == "brief":
+        return _list_brief(screen, arguments)
+    arguments.bank = arguments.bank or ALL_BANKS
+    if what == "list":
         return _list(screen, arguments)
-    if not arguments.id:
-        raise InputError("Which one?", f"Give its id: `holdfast review {arguments.what} ID`.")
+    if not arguments.ids:
+        raise InputError("Which one?", f"Give its id: `holdfast review {what} ID`.")
+    if what in tuple(Verdict):
+        return _judge(screen, arguments)
+    if len(arguments.ids) > 1:
+        raise InputError("One question is decided at a time.", "Give one id.")
     with open_memory(create=False) as memory:
-        review = memory.curation.find_review(arguments.id, arguments.bank)
+        review = memory.curation.find_review(arguments.ids[0], arguments.bank)
         keep = arguments.what == "keep"
         if not arguments.json:
             _print(screen, memory.reader, review)
@@ -54,6 +93,63 @@ def run(screen: Screen, arguments: Arguments) -> None:
         entry = memory.curation.decide(review, keep)
     done = f"{'Kept' if keep else 'Retired'}. `holdfast undo` undoes this."
     screen.report(arguments.json, {"decided": entry}, done)
+
+
+def _judge(screen: Screen, arguments: Arguments) -> None:
+    verdict = Verdict(arguments.what)
+    who = f"{AGENT} ({arguments.by_agent})" if arguments.by_agent else ""
+    with open_memory(create=False) as memory:
+        made = memory.curation.judge(arguments.ids, verdict, arguments.why, arguments.bank, who)
+        texts = {one.target: memory.show(one.target, one.bank) for one in made}
+    if not arguments.json:
+        for one in made:
+            text = truncate(describe_record(texts[one.target].record)[0], _MAX_RULE)
+            screen.item(f"{short_name(one.target)}: {text}")
+    undo = "holdfast undo" if len(made) == 1 else f"holdfast undo {len(made)}"
+    done = f"{number(len(made), 'record')} judged {verdict.value}. `{undo}` takes it back."
+    screen.report(arguments.json, {"decided": made}, done)
+
+
+def _list_brief(screen: Screen, arguments: Arguments) -> None:
+    if arguments.ids:
+        raise InputError(
+            "`holdfast review brief` lists all of it.",
+            f"To judge a record: `holdfast review {Verdict.OUTDATED.value} {arguments.ids[0]}`.",
+        )
+    with open_memory(create=False) as memory:
+        bank = memory.context.bank(arguments.bank)
+        found = review_list(memory, bank.id, arguments.limit)
+    if arguments.json:
+        return screen.json({"bank": bank.name, **review_json(found)})
+    if not found.items:
+        return screen.wrap(f"The brief of {bank.name} tells nothing yet.")
+    screen.line(f"The last sessions of {bank.name}, the latest first:")
+    for one in found.sessions:
+        result = f" → {one.result}" if one.result else ""
+        files = f" [{', '.join(one.files)}]" if one.files else ""
+        head = f"{one.time[:10]} ({one.outcome}) "
+        screen.item(one_line(f"{head}{one.request}{result}{files}"), "  ")
+    told = sum(item.told for item in found.items)
+    for at, item in enumerate(found.items, 1):
+        if at == 1 and told:
+            screen.title("What the next start brief tells:")
+        if at == told + 1:
+            screen.title("What comes next, and what was judged:")
+        _print_item(screen, at, item)
+    screen.line()
+    verdicts = "|".join(Verdict)
+    screen.wrap(f"`holdfast review {verdicts} ID... [--why TEXT]` judges them.")
+
+
+def _print_item(screen: Screen, at: int, item: ReviewItem) -> None:
+    said = item.judgement
+    judged = f" [{said.verdict.value}, by {said.who}]" if said is not None else ""
+    who = f", {item.who}" if item.who else ""
+    files = f" [{', '.join(item.files)}]" if item.files else ""
+    name = screen.paint(short_name(item.uri), "cyan")
+    said_by = one_line(f"{item.time[:10]} {item.kind}{who}{judged}")
+    screen.line(f"{at}. {name} {said_by}")
+    screen.wrap(one_line(f"{item.text}{files}"), "    ")
 
 
 def _list(screen: Screen, arguments: Arguments) -> None:

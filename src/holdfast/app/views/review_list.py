@@ -1,0 +1,184 @@
+"""What somebody reads who judges a brief: what the next start brief tells, what comes next by rank,
+what was judged already, and what the last sessions were about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any, NamedTuple
+
+from holdfast.app.memory import Holdfast
+from holdfast.app.views.brief_view import brief_lines
+from holdfast.brief.session_brief import BriefMaterial
+from holdfast.brief.sessions.last_sessions import request_of
+from holdfast.brief.verdicts import Verdicts
+from holdfast.brief.work_items import normalise_path
+from holdfast.language import truncate
+from holdfast.learn.judging import JUDGEABLE_KINDS
+from holdfast.model.curation import Judgement
+from holdfast.model.knowledge import Fact, Memory
+from holdfast.model.records import Digest, Exchange
+from holdfast.model.team import Commit
+from holdfast.model.trust import PEOPLE
+from holdfast.model.uris import parse_uri, uri
+from holdfast.recall.lookup.by_uri import find_by_uri
+
+
+class ReviewLimits(NamedTuple):
+    """How much is listed."""
+
+    # A brief has 15 to 20 lines; with twice as many, what takes the place of those that are
+    # dropped was read, too.
+    statements: int = 40
+    # What was judged before and is not told, the latest first.
+    judged: int = 20
+    # Sessions of people, and those that are looked through for them.
+    sessions: int = 8
+    looked_at: int = 60
+    files: int = 4
+    # A request, and what came of it.
+    characters: int = 160
+
+
+LIMITS = ReviewLimits()
+
+
+class ReviewItem(NamedTuple):
+    """A record that can be judged. `told` says whether the next start brief tells it; `judgement`
+    is the verdict that it has."""
+
+    uri: str
+    time: str
+    kind: str
+    who: str
+    text: str
+    files: tuple[str, ...]
+    told: bool
+    judgement: Judgement | None
+
+
+class SessionOutline(NamedTuple):
+    """What happened in a session, in a line."""
+
+    uri: str
+    time: str
+    outcome: str
+    request: str
+    result: str
+    files: tuple[str, ...]
+
+
+class ReviewList(NamedTuple):
+    """What there is to read: `items` from the first line of the brief on, and the latest sessions
+    first."""
+
+    bank: str
+    items: tuple[ReviewItem, ...]
+    sessions: tuple[SessionOutline, ...]
+
+
+def review_list(memory: Holdfast, bank: str, limit: int = LIMITS.statements) -> ReviewList:
+    """What the next start brief of a bank tells and what nearly made it, `limit` in all, then what
+    was judged and is not told."""
+    reader = memory.reader
+    material = BriefMaterial(reader, bank)
+    told = dict(_told(memory, bank))
+    names = list(told)
+    for one in material.ranking.best(()):
+        if len(names) >= limit:
+            break
+        name = uri("memory", one.memory.id)
+        names += [name] if name not in told else []
+    judged = sorted(reader.curation.judgements(bank).items(), key=lambda one: one[1].time)
+    names += [name for name, _ in judged[::-1] if name not in names][: LIMITS.judged]
+    items = (_item(memory, bank, name, told.get(name, ""), material.verdicts) for name in names)
+    sessions = tuple(islice(_sessions(memory, bank), LIMITS.sessions))
+    return ReviewList(bank, tuple(filter(None, items)), sessions)
+
+
+def _told(memory: Holdfast, bank: str) -> Iterator[tuple[str, str]]:
+    """The records that the next start brief tells, each with its lines."""
+    lines: dict[str, list[str]] = {}
+    for line in brief_lines(memory.briefs.session_brief(bank)):
+        named = parse_uri(line.uri) if line.uri else None
+        if named is not None and named.kind in JUDGEABLE_KINDS:
+            lines.setdefault(line.uri, []).append(line.text.removeprefix("- ").strip())
+    for name, texts in lines.items():
+        yield name, "; ".join(texts)
+
+
+def _item(
+    memory: Holdfast, bank: str, name: str, line: str, verdicts: Verdicts
+) -> ReviewItem | None:
+    """A record as an item; None if there is none. What a session or an exchange comes to is told in
+    the words of the brief."""
+    record = find_by_uri(memory.reader, bank, name)
+    match record:
+        case Memory():
+            kind = record.kind.value if record.kind is not None else record.network.value
+            who = "agent" if record.by_agent else "user"
+            said = record.when, kind, who, record.what, _files(record.where.split(", "))
+        case Fact():
+            who = "user" if record.trust in PEOPLE else "agent"
+            text = f"{record.problem} → {record.content}" if record.problem else record.content
+            since = record.validity.since
+            said = since, record.kind.value, who, text, _files(record.files)
+        case Exchange():
+            text = line or f"{record.title} → {record.summary}"
+            said = record.started, "exchange", "", text, _files(record.files_modified)
+        case Digest():
+            said = record.started, "session", "", line or request_of(record), ()
+        case Commit():
+            said = (
+                record.time,
+                "commit",
+                record.author,
+                line or record.subject,
+                _files(record.files),
+            )
+        case _:
+            return None
+    return ReviewItem(name, *said, bool(line), verdicts.of(name))
+
+
+def _files(paths: Iterable[str]) -> tuple[str, ...]:
+    named = [normalise_path(path) for path in paths if path]
+    return tuple(named[: LIMITS.files])
+
+
+def _sessions(memory: Holdfast, bank: str) -> Iterator[SessionOutline]:
+    """The latest sessions of people."""
+    reader = memory.reader
+    for session in reader.sessions.latest(bank, LIMITS.looked_at):
+        digest = reader.sessions.digest(bank, session.id)
+        if digest is None or session.parent:
+            continue
+        exchanges = reader.sessions.exchanges(bank, session.id)
+        changed = dict.fromkeys(file for x in exchanges for file in x.files_modified)
+        result = digest.completed[-1] if digest.completed else ""
+        yield SessionOutline(
+            uri("digest", digest.id),
+            digest.ended or digest.started,
+            digest.outcome.value,
+            truncate(request_of(digest), LIMITS.characters),
+            truncate(result, LIMITS.characters),
+            _files(changed),
+        )
+
+
+def review_json(found: ReviewList) -> dict[str, Any]:
+    """The list as JSON."""
+    return {
+        "statements": [
+            {"number": number, **_item_json(item)} for number, item in enumerate(found.items, 1)
+        ],
+        "sessions": [one._asdict() for one in found.sessions],
+    }
+
+
+def _item_json(item: ReviewItem) -> dict[str, Any]:
+    known = item.judgement
+    verdict = {} if known is None else {"judgement": known._asdict()}
+    fields = item._asdict()
+    del fields["judgement"]
+    return fields | verdict
