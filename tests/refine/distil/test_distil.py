@@ -427,6 +427,7 @@ def test_a_long_statement_is_not_cut_for_its_subject() -> None:
         "I've narrowed the fault of the ledger to how its importer reads the rows of a tenant.",
         "The `ledger-totals` implementation worker also found two rows without any tenant.",
         "I've updated the README of the ledger with instructions for the import of tenants.",
+        "The README now explains how the ledger of each tenant is imported step by step.",
         "Now you can: import the ledger of each tenant and compare the totals of both.",
         "- **`ledger.debug({ rows }, 'GET /ledger/tenants - Query of rows')`**",
         "`ledger_test.py`:\n\n- Rows of two tenants with the same name are kept apart",

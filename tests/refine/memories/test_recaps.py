@@ -62,6 +62,18 @@ def test_a_list_of_ideas_that_was_asked_for_is_no_recap() -> None:
     assert not find_recaps(talk([*asked, LIMIT[-1], ("user", "👍")]))
 
 
+@pytest.mark.parametrize(
+    "how",
+    [
+        f"Here's how to set it up. {LIMIT[-1][1]}",
+        f"{LIMIT[-1][1]}\n\n1. Make the bucket:\n```\nmake bucket\n```\n\n2. Start the job:\n"
+        "```\nmake job\n```\n",
+    ],
+)
+def test_how_something_is_done_is_no_recap(how: str) -> None:
+    assert not find_recaps(talk([*LIMIT[:-1], ("assistant", how), ("user", "Yes, great.")]))
+
+
 def test_what_a_person_objects_to_is_no_recap() -> None:
     objection = ("user", "No, that is not it at all, the job must not send mails.")
     assert find_recaps(talk([*LIMIT, objection])) == []

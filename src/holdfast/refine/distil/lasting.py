@@ -126,7 +126,8 @@ _DOCUMENTED = regex(
     r"^\W*(?:I(?:['’]ve| have)? )?(?:successfully |also |now )*(?:created|updated|added|wrote|"
     r"written|"
     r"enhanced|expanded|documented)\b[^.:;]*(?:\breadme|\.mdx?\b|\bdocumentation\b|\bdocs\b|"
-    r"\bplan(?:ning document)?\b)[^:;]*$",
+    r"\bplan(?:ning document)?\b)[^:;]*$|"
+    r"^\W*the (?:\w+ )?(?:readme|docs?|documentation|plan) now\b",
     re.I,
 )
 # That what somebody said is right, before what it was is told; and how far the agent has come.

@@ -170,6 +170,13 @@ _ITEM = regex(r"^\s*(?:[-*+•]|\d{1,2}[.)]|[a-z]\))\s+", re.MULTILINE)
 _CLAUSE = regex(r"[.;:,\n](?:\s|$)|\s[-–—]\s|\s->\s|\s=\s")
 _NUMBER = regex(r"\d")
 _CODE_BLOCK = regex(r"^[ \t]*(```|~~~).*?^[ \t]*\1[^\n]*$", re.DOTALL | re.MULTILINE)
+_INSTRUCTS = regex(
+    r"^\W*here(?:['’]s| is| are) (?:how (?:to|you)|(?:the|some|an?) (?:\w+ ){0,3}"
+    r"(?:commands?|steps?|instructions?|curl|code|output))\b",
+    re.IGNORECASE,
+)
+# A step whose line ends with a colon, with nothing below it.
+_LEADS_TO_CODE = regex(r"^\s*(?:\d{1,2}[.)]|[-*+•])\s[^\n]*:[ *]*$(?!\n\s*[-*+•])", re.MULTILINE)
 _PARAGRAPHS = regex(r"\n\s*\n")
 
 
@@ -310,10 +317,17 @@ def _candidates(
     for part in _parts(message.text):
         text = _trimmed(part)
         fits = LIMITS.min_chars <= len(collapse_spaces(text)) <= LIMITS.max_chars
+        if not message.is_person and _instructs(text):
+            continue
         if fits and _may_sum_up(messages, place, text):
             stems = recap_words(text)
             score = _score(messages, place, text, stems)
             yield _Candidate(place, text, stems, score)
+
+
+def _instructs(text: str) -> bool:
+    """Whether an agent tells how to do something, in lines that lead to code which is left out."""
+    return _INSTRUCTS.match(text) is not None or len(_LEADS_TO_CODE.findall(text)) > 1
 
 
 def _reports_work(messages: Sequence[_Message], place: int, text: str) -> bool:
