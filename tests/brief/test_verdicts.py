@@ -80,6 +80,7 @@ def test_what_is_useful_is_told_whatever_it_is_estimated_to_be_worth(
         assert text in group(brief_of(memory), KNOWN)
 
 
+@pytest.mark.slow
 def test_a_useful_statement_is_told_however_many_came_after_it(tmp_path: Path) -> None:
     with two_statements(tmp_path) as memory:
         bank, writer = memory.context.bank_id() or "", memory.store

@@ -16,13 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from holdfast.brief.first_prompt import PromptSimilarity, goal_of
-from holdfast.brief.frame import (
-    EMPTY_BRIEF,
-    Brief,
-    format_day,
-    origin_label,
-    wrap_brief,
-)
+from holdfast.brief.frame import EMPTY_BRIEF, Brief, format_day, origin_label, wrap_brief
 from holdfast.brief.work_items import (
     DecisionQuote,
     Superseded,
@@ -52,7 +46,6 @@ TYPE_CHECKING = False  # `typing` delays hooks: see `lazy_named_tuple`
 if TYPE_CHECKING:
     from holdfast.brief.memory_file import MemoryFile
     from holdfast.brief.related_exchanges import RelatedExchange
-    from holdfast.brief.verdicts import Verdicts
     from holdfast.model.knowledge import Rule
     from holdfast.recall.core.candidates import ScoredPassage
 
@@ -390,9 +383,9 @@ def goal_brief(
     from holdfast.brief.verdicts import read_verdicts
 
     entries = _choose(ranked, run.items, run.superseded)
-    verdicts = read_verdicts(reader, bank)
+    is_outdated = read_verdicts(reader, bank).is_outdated
     found = _recaps_first(recaps, related, entries, run.recaps)
-    told = [left for one in found if (left := _without_outdated(one, verdicts)) is not None]
+    told = [one for one in found if not any(map(is_outdated, _records_of(one)))]
     if not told:
         return EMPTY_BRIEF
     known = rules()
@@ -420,19 +413,6 @@ def _recaps_first(
         matter = next((m for m in conversations if entry.item.is_in(m.is_of)), None)
         told.setdefault(matter.uri if matter else entry.item.uri, matter or entry)
     return list(told.values())[: LIMITS.decisions]
-
-
-def _without_outdated(
-    one: RecapMatch | RelatedExchange | _Entry, verdicts: Verdicts
-) -> RecapMatch | RelatedExchange | _Entry | None:
-    """What is left of an entry without what was called outdated; None if that is nothing."""
-    if isinstance(one, RecapMatch):
-        return None if verdicts.is_outdated(one.uri) else one
-    if isinstance(one, _Entry):
-        return None if verdicts.is_outdated(one.item.uri) else one
-    left = tuple(said for said in one.statements if not verdicts.is_outdated(said.uri))
-    is_left = bool(left) and not verdicts.is_outdated(uri("exchange", one.exchange.id))
-    return one._replace(statements=left) if is_left else None
 
 
 class _Replaced(NamedTuple):
@@ -530,18 +510,24 @@ def _render(
     records: list[str] = []
     for one in told:
         if isinstance(one, RecapMatch):
-            more, named = _recap_lines(one, memory_file, items), [one.uri, *stating_uris(one.recap)]
-        elif isinstance(one, _Entry):
-            more = _lines(one, memory_file)
-            named = [one.item.uri, *(decision.uri for decision in one.decisions)]
+            more = _recap_lines(one, memory_file, items)
         else:
-            more, named = _related_lines(one), [statement.uri for statement in one.statements]
+            more = _lines(one, memory_file) if isinstance(one, _Entry) else _related_lines(one)
         if sum(map(len, (*lines, *more))) + len(lines) > LIMITS.characters and records:
             break
         lines += more
-        records += named
+        records += _records_of(one)
     lines.append(_FOOT)
     return wrap_brief("goal", lines, records)
+
+
+def _records_of(one: RecapMatch | RelatedExchange | _Entry) -> list[str]:
+    """The records that an entry rests on."""
+    if isinstance(one, RecapMatch):
+        return [one.uri, *stating_uris(one.recap)]
+    if isinstance(one, _Entry):
+        return [one.item.uri, *(decision.uri for decision in one.decisions)]
+    return [statement.uri for statement in one.statements]
 
 
 def _recap_lines(match: RecapMatch, memory_file: MemoryFile, items: WorkItems) -> list[str]:
