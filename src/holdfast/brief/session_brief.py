@@ -133,8 +133,8 @@ _LIMITS = BriefLimits()
 
 
 class BriefMaterial:
-    """What a session brief of a bank is made of: the `decisions` that it may tell, what they
-    `replaced`, and the `ranking` of all other statements."""
+    """What a session brief of a bank is made of: the `decisions` that it may tell, the best first,
+    what they `replaced`, and the `ranking` of all other statements."""
 
     def __init__(
         self,
@@ -167,7 +167,7 @@ def session_brief(
     groups = {
         Group.OWN_FILE: _memory_file_parts(memory_file),
         Group.LAST_SESSION: LastSessions(reader, bank, ended, ranking, verdicts).parts(),
-        Group.DECIDED: material.decisions,
+        Group.DECIDED: material.decisions[: _LIMITS.decisions],
         Group.NOTED: _notes(reader, bank, memory_file, ended, verdicts),
         Group.OPINIONS: _opinions(reader, bank, ended, verdicts),
     }
@@ -230,7 +230,8 @@ def _add_statements(
         is_told = ranking.is_useful(one.memory) or _is_told(one, group, findings)
         if page.count(group) == _MOST.get(group) or not is_told:
             continue
-        part = _with_contradiction(_statement_part(one, group, findings), memory_file)
+        told = _statement_part(one, group, findings, ranking.reworded(one.memory))
+        part = _with_contradiction(told, memory_file)
         if page.add(group, part):
             sessions.add(one.turn.session)
             continue
@@ -290,8 +291,7 @@ def _decisions(
         ended_records,
         [item for item in made if item.uri in held or not _decides_more(item, covered)],
     )
-    parts = [part for _, part in dated[: _LIMITS.decisions]]
-    return [_with_contradiction(part, memory_file) for part in parts], replaced
+    return [_with_contradiction(part, memory_file) for _, part in dated], replaced
 
 
 def _is_dropped_decision(item: WorkItem, verdicts: Verdicts) -> bool:
@@ -319,11 +319,16 @@ def _durability(part: Part) -> tuple[bool, str]:
     return says_it_lasts(line.partition(": ")[2]), line.removeprefix("- ").partition(" ")[0]
 
 
+# Stands behind what a model reworded; the record has the original.
+_REWORDED = " (in a model's words)"
 # What statements are called among those that are known.
 _LABELS = {Kind.OUTCOME: "done", Kind.LESSON: "learned"}
 
 
-def _statement_part(one: KnownStatement, group: Group, findings: Findings) -> Part:
+def _statement_part(
+    one: KnownStatement, group: Group, findings: Findings, reworded: str = ""
+) -> Part:
+    """`reworded` is what a model made of it, if nobody would understand its own words."""
     memory = one.memory
     name = uri("memory", memory.id)
     label = "agent" if memory.by_agent else "user"
@@ -332,6 +337,8 @@ def _statement_part(one: KnownStatement, group: Group, findings: Findings) -> Pa
     if group is Group.LEARNED:
         label, subject = findings.label(one), findings.subject(one)
         text = findings.text(one, text)
+    if reworded:
+        text, subject = reworded, _REWORDED
     if group is Group.KNOWN and memory.by_agent and memory.kind is not None:
         name_of_kind = _LABELS.get(memory.kind, memory.kind.value)
         label = "begun" if is_begun(memory) else name_of_kind
@@ -595,7 +602,8 @@ class _Known:
     def adds(self, x: Exchange) -> bool:
         """Whether the title of an exchange adds anything that holds. It is known from then on."""
         own = content_stems(x.title)
-        if self._verdicts.is_dropped(uri("exchange", x.id)):
+        name, time = uri("exchange", x.id), x.ended or x.started
+        if self._verdicts.is_dropped(name) or self._verdicts.is_passed_over(name, time):
             return False
         if x.session in self._sessions or any(is_same_matter(own, it) for it in self._matters):
             return False

@@ -327,6 +327,8 @@ class StatementRanking:
                 continue
             if self._is_dropped(memory):
                 continue
+            if self._verdicts.is_passed_over(uri("memory", memory.id), memory.when):
+                continue
             known = self._known(one) if isinstance(one, Memory) else one
             if known is None:
                 continue
@@ -358,6 +360,10 @@ class StatementRanking:
     def is_useful(self, memory: Memory) -> bool:
         """Whether somebody called a statement useful."""
         return self._verdicts.is_useful(uri("memory", memory.id))
+
+    def reworded(self, memory: Memory) -> str:
+        """A statement in the words of a model; "" if it is told in its own."""
+        return self._verdicts.reworded(uri("memory", memory.id)) if memory.by_agent else ""
 
     def _is_dropped(self, memory: Memory) -> bool:
         """Whether a statement, or another that says the same, was called unneeded or outdated."""

@@ -5,7 +5,9 @@ not told at the start of a session, and `outdated` in no brief. A verdict stands
 estimate of how useful a statement is, and below what is known: a record that was forgotten,
 replaced or done is not told because somebody called it useful.
 
-Verdicts come from people, and from agents that a person asked to review (the curation log).
+Verdicts come from people, from agents that a person asked to review (the curation log), and from a
+model, if the settings name one (`refine.by_model.brief_review`), which is asked about the best
+statements. What a person or an agent says stands above what a model says.
 """
 
 from __future__ import annotations
@@ -16,14 +18,22 @@ from functools import cached_property
 from holdfast.brief.known_statements import own_words
 from holdfast.model.curation import Judgement, Verdict
 from holdfast.model.knowledge import Fact, Memory
+from holdfast.model.records import Digest
+from holdfast.model.uris import uri
 from holdfast.recall.lookup.by_uri import find_by_uri
 from holdfast.refine.core.statement_similarity import (
     StatementFeatures,
     says_the_same,
     statement_features,
 )
+from holdfast.refine.model_output.model_verdicts import (
+    ModelVerdict,
+    last_review,
+    model_verdicts,
+)
 from holdfast.store.protocol import Reader
 
+_DIGESTS = "holdfast://digest/"
 # They make one statement, so that another record that says the same is judged with them.
 _STATEMENTS = ("holdfast://memory/", "holdfast://fact/")
 
@@ -32,12 +42,18 @@ class Verdicts:
     """The verdicts on the records of one bank, by the URI of a record."""
 
     def __init__(
-        self, judged: Mapping[str, Judgement], text_of: Callable[[str], str] = lambda name: ""
+        self,
+        judged: Mapping[str, Judgement],
+        text_of: Callable[[str], str] = lambda name: "",
+        reworded: Mapping[str, str] | None = None,
+        reviewed: str = "",
     ) -> None:
-        """`judged` are those of people and agents, which stand above any other; `text_of` reads
-        what a memory or a fact says."""
+        """`judged` are the verdicts; `text_of` reads what a memory or a fact says; `reworded` has
+        the words that a model gave to useful ones, and `reviewed` is when it was last asked."""
         self._judged = judged
         self._text_of = text_of
+        self._reworded = reworded or {}
+        self._reviewed = reviewed
 
     def of(self, name: str) -> Judgement | None:
         """The verdict on a record; None if nobody judged it."""
@@ -54,6 +70,15 @@ class Verdicts:
     def is_dropped(self, name: str) -> bool:
         """Whether a record is not told at the start of a session."""
         return self._is(name, Verdict.UNNEEDED) or self._is(name, Verdict.OUTDATED)
+
+    def is_passed_over(self, name: str, time: str) -> bool:
+        """Whether a statement of this time was there when a model was asked, and others came before
+        it: what the model called useful is told in its place."""
+        return time <= self._reviewed and self.of(name) is None
+
+    def reworded(self, name: str) -> str:
+        """A useful record in the words of a model, if its own are not understood alone; else ""."""
+        return self._reworded.get(name, "") if self.is_useful(name) else ""
 
     def useful(self, kind: str) -> list[str]:
         """The ids of the useful records of a kind."""
@@ -87,4 +112,23 @@ def read_verdicts(reader: Reader, bank: str) -> Verdicts:
             return own_words(record.what)
         return record.content if isinstance(record, Fact) else ""
 
-    return Verdicts(reader.curation.judgements(bank), text_of)
+    judged = reader.curation.judgements(bank)
+    by_model = {name: one for name, one in _by_model(reader, bank).items() if name not in judged}
+    said = {
+        name: Judgement(one.verdict, one.time, one.model, one.why) for name, one in by_model.items()
+    }
+    reworded = {name: one.rewritten for name, one in by_model.items() if one.rewritten}
+    return Verdicts({**said, **judged}, text_of, reworded, last_review(reader, bank))
+
+
+def _by_model(reader: Reader, bank: str) -> dict[str, ModelVerdict]:
+    """The verdicts of a model, without those on records that somebody decided about since, and on
+    sessions that went on."""
+    found = model_verdicts(reader, bank)
+    kinds = ("memory", "fact", "exchange") if found else ()
+    states = (one for kind in kinds for one in reader.curation.states_of_kind(bank, kind))
+    later = {uri(one.kind, one.id): one.time for one in states}
+    for name in [name for name in found if name.startswith(_DIGESTS)]:
+        digest = find_by_uri(reader, bank, name)
+        later[name] = digest.ended if isinstance(digest, Digest) else ""
+    return {name: one for name, one in found.items() if later.get(name, "") <= one.time}

@@ -272,6 +272,24 @@ def write_briefs(worker_pass: WorkerPass) -> str:
     return counted(len(written), "bank") if written else ""
 
 
+def review_briefs(worker_pass: WorkerPass) -> str:
+    """Let a model judge what the next briefs may tell, if the settings name one, and write them
+    again. The briefs without its verdicts were written before, because nobody knows how long a
+    service takes."""
+    if worker_pass.settings.models.use == NO_MODEL:
+        return ""
+    from holdfast.app.background import model_tasks
+
+    done = model_tasks.review_briefs(worker_pass.memory, worker_pass.reporter("judging"))
+    if done.judged:
+        prepare_briefs(worker_pass.settings, worker_pass.now)
+    return join_counts(
+        (done.judged, f"{counted(done.judged, 'statement')} judged"),
+        (done.failed, f"{done.failed} came to nothing"),
+        (done.stopped, f"stopped: {done.stopped}"),
+    )
+
+
 def finish_erasure(worker_pass: WorkerPass) -> str:
     """Finish an erasure that was interrupted."""
     if not is_unfinished(worker_pass.memory.store):
@@ -422,6 +440,7 @@ STEPS = (
     Step("advise", advise_on_reviews),
     Step("overwrite", finish_erasure),
     Step("brief", write_briefs),
+    Step("review", review_briefs),
     Step("push", push_outbox),
     Step("embed", embed),
     Step("group", group_concepts),

@@ -82,15 +82,18 @@ class LastSessions:
         self._ended = ended
         self._ranking = ranking
 
-    def parts(self) -> list[Part]:
+    def parts(self, most: int = _LIMITS.told) -> list[Part]:
         """Those whose end tells something, the latest first; if none does, the last one. What a
         later session took up again is no longer open. What was merely found out is told of the last
         one, of others as the statements they are."""
         parts: list[Part] = []
         found = list(self._of_people())
         for place, (session, digest) in enumerate(found):
-            if len(parts) == _LIMITS.told:
+            if len(parts) == most:
                 break
+            name, ended = uri("digest", digest.id), digest.ended or digest.started
+            if parts and self._verdicts.is_passed_over(name, ended):
+                continue
             ending = self._ending(digest)
             if ending is None:
                 continue

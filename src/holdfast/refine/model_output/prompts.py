@@ -213,7 +213,7 @@ def _make_border(texts: Iterable[str]) -> str:
 def format_turn(turn: Turn, numbered: bool = False) -> str:
     """A turn as a model is shown it, `numbered` by its place in the session."""
     mark = f"{turn.seq} {turn.role.value}" if numbered else turn.role.value
-    return f"[{mark}] {_shorten(trusted_text(_without_bulk(turn)), _LIMITS.turn_bytes)}"
+    return f"[{mark}] {shorten(trusted_text(_without_bulk(turn)), _LIMITS.turn_bytes)}"
 
 
 def _without_bulk(turn: Turn) -> Turn:
@@ -224,7 +224,7 @@ def _without_bulk(turn: Turn) -> Turn:
         return turn
     if signals.ran_tests(turn) or signals.ran_commit(turn):
         return turn
-    return replace(turn, tool=tool._replace(action=_shorten(tool.action, _LIMITS.action_bytes)))
+    return replace(turn, tool=tool._replace(action=shorten(tool.action, _LIMITS.action_bytes)))
 
 
 def trusted_text(turn: Turn) -> str:
@@ -235,7 +235,7 @@ def trusted_text(turn: Turn) -> str:
     return f"{call} → {tool_status(turn.tool)} (what came from outside is left out)"
 
 
-def _shorten(text: str, max_bytes: int) -> str:
+def shorten(text: str, max_bytes: int) -> str:
     """The text, or the first two thirds and the last third of what fits of it."""
     data = text.encode("utf-8", "replace")
     if len(data) <= max_bytes:
@@ -257,7 +257,7 @@ def split_exchange(turns: Sequence[Turn], tokens: int, numbered: bool = False) -
     part: list[str] = []
     size = 0
     for turn in turns:
-        text = _shorten(format_turn(turn, numbered), max_bytes)
+        text = shorten(format_turn(turn, numbered), max_bytes)
         length = size_in_bytes(text) + 1
         if part and size + length > max_bytes:
             parts.append("\n".join(part))
@@ -279,12 +279,12 @@ def format_exchange(exchange: Exchange) -> str:
 
 def format_before(exchange: Exchange | None) -> str:
     """The exchange before the first one in a prompt; "" if there is none."""
-    return _shorten(format_exchange(exchange), _LIMITS.before_bytes) if exchange else ""
+    return shorten(format_exchange(exchange), _LIMITS.before_bytes) if exchange else ""
 
 
 def format_request(turn: Turn) -> str:
     """The request that began an exchange, for a prompt that shows a later part of it."""
-    return _shorten(format_turn(turn), _LIMITS.before_bytes)
+    return shorten(format_turn(turn), _LIMITS.before_bytes)
 
 
 def draft_to_json(draft: ExchangeDraft) -> str:
@@ -295,7 +295,7 @@ def draft_to_json(draft: ExchangeDraft) -> str:
 def format_session(rules: Digest, exchanges: Sequence[Exchange], closing: str, tokens: int) -> str:
     """A session as it is shown in the prompt for its digest: its exchanges, without some from the
     middle if they are too many, and its last text."""
-    shown = [_shorten(format_exchange(x), _LIMITS.exchange_bytes) for x in exchanges]
+    shown = [shorten(format_exchange(x), _LIMITS.exchange_bytes) for x in exchanges]
     max_bytes = tokens * BYTES_PER_TOKEN - _LIMITS.digest_reserve_bytes
     sizes = [size_in_bytes(text) for text in shown]
     while len(shown) > 2 and sum(sizes) > max_bytes:

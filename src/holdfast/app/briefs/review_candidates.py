@@ -1,0 +1,158 @@
+"""What a start brief may tell, for somebody who judges it: what the next one tells, then what comes
+next by rank, and then what only an estimate keeps out of it.
+
+Texts that a person asked to remember, opinions and the list of recent work are not among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+from holdfast.brief.known_statements import KnownStatement, own_words, state
+from holdfast.brief.session_brief import BriefMaterial, session_brief
+from holdfast.brief.sessions.last_sessions import LastSessions
+from holdfast.brief.verdicts import Verdicts
+from holdfast.brief.work_items import WorkItems, normalise_path
+from holdfast.model.curation import Judgement, Verdict
+from holdfast.model.knowledge import Fact
+from holdfast.model.records import Digest, Exchange, Turn
+from holdfast.model.trust import Trust
+from holdfast.model.uris import uri
+from holdfast.recall.lookup.by_uri import find_by_uri
+from holdfast.refine.by_model.brief_review import Statement
+from holdfast.refine.by_model.session_outlines import AGENT_FOLDER
+from holdfast.refine.core.statement_similarity import says_the_same, statement_features
+from holdfast.settings import BriefSettings
+from holdfast.store.protocol import Reader
+
+# Decisions of people, of which a brief tells half as many: more would leave no room for the rest.
+_MAX_DECISIONS = 24
+# Sessions whose end may be told: twice as many as a brief tells.
+_MAX_ENDINGS = 6
+_ENDING = "end of session"
+_BY_AGENTS = (Trust.ASSISTANT, Trust.TOOL)
+
+
+def find_statements(reader: Reader, settings: BriefSettings, bank: str) -> Iterator[Statement]:
+    """The statements of a bank that a start brief may tell, the best first, each once."""
+    told = session_brief(reader, bank, settings.tokens, settings.exchanges).records
+    return _Statements(reader, bank, frozenset(told)).all()
+
+
+class _Statements:
+    def __init__(self, reader: Reader, bank: str, told: frozenset[str]) -> None:
+        self._reader = reader
+        self._bank = bank
+        self._told = told
+        self._material = BriefMaterial(reader, bank)
+        self._items = WorkItems(reader, bank)
+
+    def all(self) -> Iterator[Statement]:
+        """Each once: a decision is told as a fact or as a memory, and judged as the first."""
+        found = [one for one in self._decisions() if one is not None]
+        decided = [statement_features(one.text) for one in found]
+        names = {one.uri for one in found}
+
+        def is_new(one: Statement) -> bool:
+            own = statement_features(one.text)
+            return one.uri not in names and not any(says_the_same(own, it) for it in decided)
+
+        found += self._endings()
+        ranked = filter(None, map(self._of_memory, self._material.ranking.best(())))
+        found += [one for one in ranked if is_new(one)]
+        names.update(one.uri for one in found)
+        yield from sorted(found, key=lambda one: not one.is_told)
+        others = self._kept_out([one.text for one in found])
+        yield from filter(is_new, filter(None, map(self._of_memory, others)))
+
+    def _kept_out(self, told: Sequence[str]) -> Iterator[KnownStatement]:
+        """The statements of all scores, best first, that nobody judged and that were said in a
+        session of a person; without what `told` says."""
+        verdicts, ended = self._material.verdicts, self._material.ended
+        by_person: dict[str, bool] = {}
+        judged = {
+            uri("memory", one.id): Judgement(Verdict.USEFUL, "", "")
+            for one in self._material.ranking.memories
+            if verdicts.of(uri("memory", one.id)) is None
+            and not verdicts.repeats_dropped(own_words(one.what))
+            and state(self._reader, one, ended, by_person) is not None
+        }
+        ranking = BriefMaterial(self._reader, self._bank, Verdicts(judged)).ranking
+        return (one for one in ranking.best(told) if ranking.is_useful(one.memory))
+
+    def _decisions(self) -> Iterator[Statement | None]:
+        names = chain.from_iterable(
+            part.records[:1] for part in self._material.decisions[:_MAX_DECISIONS]
+        )
+        for name in names:
+            record = find_by_uri(self._reader, self._bank, name)
+            if isinstance(record, Fact):
+                yield self._of_fact(record)
+            elif isinstance(record, Exchange):
+                yield self._of_exchange(record)
+
+    def _endings(self) -> Iterator[Statement]:
+        """How sessions ended, but for the last one: where that stopped is always told."""
+        material = BriefMaterial(self._reader, self._bank)
+        last = LastSessions(
+            self._reader, self._bank, material.ended, material.ranking, material.verdicts
+        )
+        for part in last.parts(_MAX_ENDINGS)[1:]:
+            digest = find_by_uri(self._reader, self._bank, part.records[0])
+            if not isinstance(digest, Digest):
+                continue
+            exchanges = self._material.ranking.exchanges_of(digest.session)
+            if not exchanges:
+                continue
+            words = part.lines[0].partition(", ")[2].rpartition(" (")[0]
+            name, x = part.records[0], exchanges[-1]
+            time, is_told = digest.ended or digest.started, name in self._told
+            yield Statement(name, words, time, False, _ENDING, (), x, x.last_seq, is_told)
+
+    def _of_memory(self, known: KnownStatement) -> Statement | None:
+        memory, turn = known
+        named = memory.where.split(", ")
+        files = tuple(normalise_path(one) for one in named if one and AGENT_FOLDER not in one)
+        kind = memory.kind.value if memory.kind is not None else memory.network.value
+        return self._stated(
+            uri("memory", memory.id), known.text, memory.by_agent, kind, files, turn
+        )
+
+    def _of_fact(self, fact: Fact) -> Statement | None:
+        records = (find_by_uri(self._reader, self._bank, name) for name in fact.evidence)
+        turn = next((one for one in records if isinstance(one, Turn)), None)
+        if turn is None:
+            return None
+        problem = f"{fact.problem} → " if fact.problem else ""
+        by_agent, kind = fact.trust in _BY_AGENTS, fact.kind.value
+        return self._stated(
+            uri("fact", fact.id), f"{problem}{fact.content}", by_agent, kind, (), turn
+        )
+
+    def _stated(
+        self,
+        name: str,
+        text: str,
+        by_agent: bool,
+        kind: str,
+        files: tuple[str, ...],
+        turn: Turn,
+    ) -> Statement | None:
+        exchanges = self._material.ranking.exchanges_of(turn.session)
+        within = [one for one in exchanges if one.first_seq <= turn.seq <= one.last_seq]
+        if not within:
+            return None
+        return Statement(
+            name, text, turn.time, by_agent, kind, files, within[0], turn.seq, name in self._told
+        )
+
+    def _of_exchange(self, exchange: Exchange) -> Statement:
+        """What people decided in an exchange."""
+        item = self._items.from_record(exchange)
+        text = " ".join(one.sentence for one in item.decided)
+        name, files = item.uri, tuple(sorted(item.changed))
+        is_told = name in self._told
+        return Statement(
+            name, text, item.time, False, "decision", files, exchange, exchange.first_seq, is_told
+        )
