@@ -215,13 +215,13 @@ def test_an_ordinary_word_is_a_name_only_where_it_names_a_file_and_is_used_here(
 
 
 def test_a_word_that_much_of_a_bank_has_names_no_few_records_of_it() -> None:
-    about = [work(n, f"The Jetty again, {n}") for n in range(3)]
-    others = [work(10 + n, f"Crane {n} of the Jetty") for n in range(30)]
+    about = [work(n, f"The JettyLamp again, {n}") for n in range(3)]
+    others = [work(10 + n, f"Crane {n} of the JettyLamp") for n in range(30)]
     for elsewhere, is_distinct in ((others, False), (others[:15], True)):
         items = [item_of(x) for x in (*about, *elsewhere)]
         namer = ConceptNamer(items)
         (name,) = namer.names(items[:3])
-        assert (name.text, namer.is_distinct(name, items[:3])) == ("Jetty", is_distinct)
+        assert (name.text, namer.is_distinct(name, items[:3])) == ("JettyLamp", is_distinct)
 
 
 def test_half_of_different_phrases_is_no_name() -> None:

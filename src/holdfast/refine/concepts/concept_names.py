@@ -164,11 +164,11 @@ class ConceptNamer:
         return sum(central) >= _LIMITS.min_central * topical
 
     def is_distinct(self, name: Name, items: Sequence[Item]) -> bool:
-        """Whether a name says no more than the items are about: of what has a single word in the
-        bank they are a fair share."""
+        """Whether a name says no more than the items are about: if it is one word, they are a fair
+        share of what has it in the bank."""
         having = sum(name.key in self._terms(item) for item in items)
         least = _LIMITS.min_distinct_word * self._vocabulary.frequency(name.key)
-        return len(name.key) > 1 or having >= least
+        return " " in name.text or having >= least
 
     def part(self, items: Sequence[Item], taken: Container[str]) -> list[Item]:
         """The items that the best name of some of them is about; [] if nothing names several.
@@ -269,7 +269,7 @@ class ConceptNamer:
         return alone >= sum(bool(keys - {key}) for keys in told)
 
     def _rarities(self, name: Name) -> dict[str, float]:
-        """The rarity of each stem of a name in the bank; generic ones say less than they are rare."""
+        """The rarity of each stem of a name in the bank, less for generic ones."""
         return {
             root: self._vocabulary.rarity(root)
             * (_WEIGHTS.generic_root if is_generic(root) or is_process_stem(root) else 1)
