@@ -20,8 +20,6 @@ from holdfast.brief.frame import (
     SHORT_ID,
     Brief,
     brief_head,
-    corrected_label,
-    ended_label,
     format_day,
     origin_label,
     short_name,
@@ -33,7 +31,6 @@ from holdfast.brief.known_statements import (
     KnownStatement,
     is_laid_down,
     is_of_a_program,
-    names_work,
     own_words,
     tells_fault,
 )
@@ -43,10 +40,10 @@ from holdfast.brief.sessions.last_sessions import (
     DONE,
     FOUND,
     STILL_OPEN,
-    UNFINISHED,
     LastSessions,
     request_of,
 )
+from holdfast.brief.sessions.recent_work import KnownMatters, recent_work
 from holdfast.brief.sessions.session_endings import question_asked
 from holdfast.brief.statement_ranking import (
     ReplacedWork,
@@ -58,13 +55,11 @@ from holdfast.brief.verdicts import Verdicts, read_verdicts
 from holdfast.brief.work_items import (
     WorkItem,
     WorkItems,
-    normalise_path,
     select_quotes,
 )
 from holdfast.framed_text import one_line, quote
-from holdfast.language import content_stems, sentences, truncate
+from holdfast.language import content_stems, truncate
 from holdfast.model.knowledge import (
-    EndReason,
     Fact,
     FactKind,
     Kind,
@@ -80,9 +75,7 @@ from holdfast.model.uris import uri
 from holdfast.recall.core.correction_notes import correction_note
 from holdfast.recall.core.ended_words import EndedWords, read_ended_words
 from holdfast.recall.lookup.by_uri import find_by_uri
-from holdfast.recall.ranking.hits import estimate_tokens
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
-from holdfast.sources.claude_code.files import AGENT
 from holdfast.store.protocol import Reader
 
 _SINCE_EVER = "0"
@@ -118,9 +111,6 @@ class BriefLimits(NamedTuple):
     turns_before: int = 3
     # Statements that there is no room for before others are no longer tried.
     misses: int = 6
-    # The title of an exchange in the index, and of its answer if the title is a question.
-    title_characters: int = 90
-    answer_characters: int = 160
     # Recent requests are listed up to this number of notes: one more request that was worked on is
     # worth less than a short brief.
     enough_notes: int = 8
@@ -182,7 +172,8 @@ def session_brief(
     page.sort(Group.LEARNED, _stands)
     page.drop_repeated(Group.LAST_SESSION, (DONE, FOUND))
     most = min(exchanges, max(0, _LIMITS.enough_notes - page.notes))
-    index = _index(reader, bank, most, ended, _Known(told, page.lines(), replaced, verdicts))
+    known_matters = KnownMatters(told, page.lines(), replaced, verdicts)
+    index = recent_work(reader, bank, most, ended, known_matters)
     page.add_groups({Group.INDEX: index})
     if not page.parts:
         return EMPTY_BRIEF
@@ -582,86 +573,3 @@ def _decision_part(reader: Reader, bank: str, item: WorkItem, before: WorkItem |
     label = origin_label(item.trust, words, shared_by=item.shared_by)
     line = f"- {format_day(item.time)} {one_line(quotes[0].who)}: {label}{words}{replaced}"
     return Part((f"{line} ({short_name(item.uri)})",), (item.uri,))
-
-
-class _Known:
-    """What a page tells already: sessions and matters; and what must not be told."""
-
-    def __init__(
-        self,
-        sessions: frozenset[str],
-        lines: Sequence[str],
-        replaced: ReplacedWork,
-        verdicts: Verdicts,
-    ) -> None:
-        self._verdicts = verdicts
-        self._sessions = sessions
-        self._matters = [content_stems(line) for line in lines]
-        self._replaced = replaced
-
-    def adds(self, x: Exchange) -> bool:
-        """Whether the title of an exchange adds anything that holds. It is known from then on."""
-        own = content_stems(x.title)
-        name, time = uri("exchange", x.id), x.ended or x.started
-        if self._verdicts.is_dropped(name) or self._verdicts.is_passed_over(name, time):
-            return False
-        if x.session in self._sessions or any(is_same_matter(own, it) for it in self._matters):
-            return False
-        self._matters.append(own)
-        text, files = f"{x.title} {_answer(x)}", map(normalise_path, x.files_modified)
-        return not self._replaced.is_decided_otherwise(text, x.ended or x.started, files)
-
-
-def _index(reader: Reader, bank: str, most: int, ended: EndedWords, known: _Known) -> list[Part]:
-    """The latest exchanges of sessions of which nothing else is told, a line each, with the tokens
-    it would cost to read them."""
-    parts: list[Part] = []
-    last_day = ""
-    filter = RecordFilter(since=_SINCE_EVER)
-    for record in reader.records.filter(bank, filter, _LIMITS.records) if most else ():
-        if len(parts) == most:
-            break
-        if not isinstance(record, Exchange) or not _is_worth_listing(reader, record):
-            continue
-        if not known.adds(record):
-            continue
-        endings = ended.find(record.title, record.started, record.session, record.first_seq)
-        if any(one.reason is EndReason.FORGOTTEN for one in endings):
-            continue
-        day = format_day(record.started)
-        date = day if day != last_day else " " * len(day)
-        last_day = day
-        corrected = correction_note(reader, bank, "exchange", record.id)
-        line = _index_line(record, date, corrected, ended)
-        parts.append(Part((line,), (uri("exchange", record.id),)))
-    return parts
-
-
-def _is_worth_listing(reader: Reader, exchange: Exchange) -> bool:
-    """Whether an exchange is a person's request that had a result."""
-    session = reader.sessions.get(exchange.bank, exchange.session)
-    if session is None or session.parent or not names_work(exchange.title):
-        return False
-    first = reader.turns.of_session(
-        exchange.bank, exchange.session, exchange.first_seq, exchange.first_seq
-    )
-    by_agent = bool(first) and bool(first[0].speaker) and session.agent == AGENT
-    return not by_agent and bool(exchange.summary or exchange.files_modified)
-
-
-def _answer(x: Exchange) -> str:
-    """The answer of a question, which says nothing itself about what was found or chosen; else
-    ""."""
-    return next(iter(sentences(x.summary)), "") if x.title.endswith("?") else ""
-
-
-def _index_line(x: Exchange, date: str, corrected: str, ended: EndedWords) -> str:
-    kind = x.type.value + (f" ({x.outcome.value})" if x.outcome in UNFINISHED else "")
-    cost = estimate_tokens(f"{x.title}{x.summary}{x.details}{''.join(x.facts)}")
-    title = truncate(one_line(x.title), _LIMITS.title_characters)
-    answer = _answer(x)
-    endings = ended.find(f"{x.title}\n\n{answer}", x.started, x.session, x.first_seq)
-    label = corrected_label(corrected) + ended_label(endings)
-    title = f"{origin_label(x.trust, title, answer)}{label}{title}"
-    title += f" → {truncate(one_line(answer), _LIMITS.answer_characters)}" if answer else ""
-    return f"- {x.id[:SHORT_ID]} {date} {x.started[11:16]} {kind}: {title} ~{cost}"
