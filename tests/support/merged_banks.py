@@ -10,7 +10,7 @@ import pytest
 from holdfast.app.memory import Holdfast
 from holdfast.errors import NotFoundError
 from holdfast.learn.bank_merge_log import is_bank_merge
-from holdfast.model.curation import Action
+from holdfast.model.curation import Action, Verdict
 from holdfast.refine.ingest.ingest import IngestReport
 from holdfast.settings import Settings, load_settings
 from tests.support.transcripts import Script
@@ -92,6 +92,7 @@ class Prepared:
         self.corrected, self.forgotten = turns[0], turns[1]
         memory.correct(self.corrected, "Why do carts vanish at night?")
         memory.forget(self.forgotten)
+        memory.curation.judge([self.remembered.id], Verdict.OUTDATED, "The shop was sold.")
 
     def bank(self, name: str) -> str:
         return self.memory.banks.get(name).id
@@ -115,7 +116,9 @@ def check_a_merge_and_its_undo(memory: Holdfast, folder: Path) -> None:
     assert "at night" in str(memory.show(p.corrected).record)
     with pytest.raises(NotFoundError):
         memory.show(p.forgotten)
-    assert memory.show(f"holdfast://memory/{p.remembered.id}").record.bank == p.shop
+    remembered = memory.show(f"holdfast://memory/{p.remembered.id}")
+    assert remembered.record.bank == p.shop
+    assert [one.now for one in remembered.ended] == ["The shop was sold."]
     assert memory.banks.get("feature").id == memory.banks.get(p.feature).id == p.shop
     found = memory.recall("How long are carts kept?", bank="feature", local=True)
     assert f"holdfast://memory/{p.remembered.id}" in [hit.uri for hit in found.hits]

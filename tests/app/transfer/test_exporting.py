@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.transfer.exporting import ExportRequest, write_export
 from holdfast.errors import HoldfastError, InputError
+from holdfast.learn.judging import JUDGEABLE_KINDS
+from holdfast.model.curation import Verdict
 from holdfast.settings import Settings
 from holdfast.store.export_tables import DERIVED_TABLES, LOCAL_TABLES, TABLES
 from holdfast.store.records.exports import ExportSelection
@@ -208,7 +210,7 @@ SAYINGS = st.sampled_from(
      "We decided to use hemp because cotton rots.", "The root cause was the lock. Fixed.", "ü✓ ‮",
      "[Request interrupted by user]", "I think the cache is stale.", "No, it was the lock."]
 )  # fmt: skip
-DEEDS = st.sampled_from(["remember", "forget", "correct", "undo", "import", "say"])
+DEEDS = st.sampled_from(["remember", "forget", "correct", "judge", "undo", "import", "say"])
 
 
 @pytest.mark.slow
@@ -248,6 +250,8 @@ def do(memory: Holdfast, folder: Path, deed: str, number: int) -> None:
             memory.forget(found[0].uri)
         case "correct" if found and found[0].kind in ("turn", "exchange", "memory"):
             memory.correct(found[0].uri, f"Said anew: lock {number}.")
+        case "judge" if found and found[0].kind in JUDGEABLE_KINDS:
+            memory.curation.judge([found[0].uri], Verdict.OUTDATED, f"Sold in year {number}.")
         case "undo":
             memory.undo()
         case "import":

@@ -108,7 +108,9 @@ def test_several_records_are_judged_at_once_and_once_each(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ids = [name_of(KEPT), name_of(OTHER), name_of(KEPT)]
+    assert "judged useful" not in run(capsys, "brief")
     made = json.loads(run(capsys, "review", "useful", *ids, "--json"))["decided"]
+    assert ", 2 lines judged useful" in run(capsys, "brief")
     assert [one["target"] for one in made] == [name_of(KEPT), name_of(OTHER)]
     assert "2 records judged unneeded. `holdfast undo 2`" in run(capsys, "review", "unneeded", *ids)
     with open_memory(home) as memory:

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.views.brief_view import brief_lines
+from holdfast.brief.frame import Brief
 from holdfast.brief.session_brief import BriefMaterial
 from holdfast.brief.sessions.last_sessions import request_of
-from holdfast.brief.verdicts import Verdicts
+from holdfast.brief.verdicts import Verdicts, read_verdicts
 from holdfast.brief.work_items import normalise_path
 from holdfast.language import truncate
 from holdfast.learn.judging import JUDGEABLE_KINDS
@@ -94,6 +95,13 @@ def review_list(memory: Holdfast, bank: str, limit: int = LIMITS.statements) -> 
     items = (_item(memory, bank, name, told.get(name, ""), material.verdicts) for name in names)
     sessions = tuple(islice(_sessions(memory, bank), LIMITS.sessions))
     return ReviewList(bank, tuple(filter(None, items)), sessions)
+
+
+def judged_lines(memory: Holdfast, bank: str, brief: Brief) -> int:
+    """How many lines of a brief tell a record that was called useful."""
+    verdicts = read_verdicts(memory.reader, bank)
+    lines = (line for line in brief_lines(brief) if line.uri and line.text.startswith("- "))
+    return sum(verdicts.is_useful(line.uri) for line in lines)
 
 
 def _told(memory: Holdfast, bank: str) -> Iterator[tuple[str, str]]:
