@@ -90,13 +90,6 @@ _FILE = regex(
     r"lua|sql|s?css|html|vue|svelte|mdx?|mdc|toml|jsonl?|jsonc|ya?ml|ini|cfg|conf|lock|txt|ipynb|tf|"
     r"proto|graphql|gradle|xml|env|dart|nix|plist|svg|png|log|diff|patch|example|local)$"
 )
-# What people do with a thing, as the last word of a phrase.
-_ACTIVITIES = frozenset(
-    "verification preparation assessment investigation validation debugging confirmation".split()
-)
-_NOT_FILES = frozenset(
-    ("node.js", "next.js", "vue.js", "nuxt.js", "three.js", "d3.js", "express.js")
-)
 _NO_NAME = regex(
     r"^(?:\W*\d[\w.,:%×x-]*|v\d[\w.-]*|#\d+|[A-Z]{1,5}-?\d+[a-z]?|"
     r"[a-z]{1,3}-(?=[a-z]*\d)[a-z0-9]{3,5}(?:[.-].*)?"
@@ -133,9 +126,6 @@ _TOOL_NAMES = frozenset(
     "license.md package.json glob_file_search require_escalated with_escalated_permissions "
     "claude_code console.log redacted nothing_to_report".split()
 )
-_ABBREVIATIONS = frozenset(("e.g", "i.e", "a.k.a", "u.s", "p.s", "vs", "etc"))
-# The kind of an error says how something failed, not what.
-_ERROR_TYPE = regex(r"(?:Error|Exception|Warning)s?$")
 # A document is called by its title, without the ending of its file.
 _DOCUMENT = regex(r"(?<=\w)\.(?:mdx?|mdc|rst|txt|adoc)$")
 # Acronyms that would be other words in lower case.
@@ -254,7 +244,7 @@ def is_temporary(word: str) -> bool:
 
 def is_file(word: str) -> bool:
     """Whether a word is the name of a file with its ending."""
-    return _FILE.search(word) is not None and word.lower() not in _NOT_FILES
+    return _FILE.search(word) is not None
 
 
 def find_terms(text: str, place: Place) -> Iterator[Term]:
@@ -334,15 +324,13 @@ def _plain_class(token: str) -> WordClass:
         return WordClass.OTHER
     if not token.isascii():
         return _foreign_class(low)
-    if low in _ABBREVIATIONS or low.endswith(_DOMAINS):
+    if low.endswith(_DOMAINS):
         return WordClass.OTHER
     if "'" in low:
         return word_class(low) if word_class(low) is not WordClass.NOUN else WordClass.OTHER
     if "/" in token.strip("/"):
         return WordClass.OTHER if not _FILE.search(token) else WordClass.NOUN
-    if is_identifier(token) or token[0] in "@/$.":
-        return WordClass.NOUN
-    if token in _ACRONYMS:
+    if is_identifier(token) or token[0] in "@/$." or token in _ACRONYMS:
         return WordClass.NOUN
     if len(token) < 3 and not token.isupper():
         return word_class(low) if word_class(low) is not WordClass.NOUN else WordClass.OTHER
@@ -436,10 +424,7 @@ def _run_terms(run: Sequence[_Word], place: Place, is_title_case: bool) -> Itera
     end = len(run)
     while end and _ends_no_term(run[end - 1]):
         end -= 1
-    start = 0
-    while start + 1 < end and _is_label(run[start].text, run[start + 1].text):
-        start += 1
-    run = run[start:end]
+    run = run[:end]
     if not run:
         return
     if len(run) <= _LIMITS.max_words:
@@ -452,13 +437,7 @@ def _run_terms(run: Sequence[_Word], place: Place, is_title_case: bool) -> Itera
 
 def _ends_no_term(word: _Word) -> bool:
     """Whether a word at the end of a term adds nothing to it."""
-    is_work = word.text.lower() in _WORK or _ERROR_TYPE.search(word.text) is not None
-    return is_work or word.kind is not WordClass.NOUN
-
-
-def _is_label(word: str, after: str) -> bool:
-    """Whether a word only says what the name after it is: "branch ai-provenance"."""
-    return is_generic(word.lower()) and (is_identifier(after) or "-" in after)
+    return word.text.lower() in _WORK or word.kind is not WordClass.NOUN
 
 
 def _term(words: Sequence[_Word], place: Place, is_shown: bool) -> Iterator[Term]:
@@ -487,10 +466,7 @@ def _bare(text: str) -> str:
 
 def is_specific(texts: Sequence[str]) -> bool:
     """Whether words say together what is meant: one that only this project uses, or two that many
-    projects use, "database migration", but not such a word beside a generic one, "config file", nor
-    what people do with a thing, "trace verification"."""
-    if len(texts) > 1 and texts[-1].lower() in _ACTIVITIES:
-        return False
+    projects use, "database migration", but not such a word beside a generic one, "config file"."""
     nouns = [text for text in texts if word_class(text.lower()) is not WordClass.ADJECTIVE]
     parts = [part.lower() for text in nouns for part in _parts(text)]
     known = [
