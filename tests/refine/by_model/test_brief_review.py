@@ -17,8 +17,9 @@ from holdfast.capture.redact import Redactor
 from holdfast.errors import ModelError, ModelTooLongError
 from holdfast.inference.chat import Question
 from holdfast.model.curation import Verdict
-from holdfast.model.knowledge import Kind
+from holdfast.model.knowledge import Kind, Memory
 from holdfast.model.uris import uri
+from holdfast.recall.lookup.by_uri import find_by_uri
 from holdfast.refine.by_model import brief_review
 from holdfast.refine.by_model.brief_review import BriefReviewer, ReviewReport, Statement
 from holdfast.refine.by_model.model_run import ModelRun
@@ -174,6 +175,24 @@ def test_a_told_statement_is_judged_again_after_sessions_about_it(tmp_path: Path
         assert verdicts(memory)[name_of(OTHER)] == "outdated" and OTHER not in brief_of(memory)
 
 
+def test_another_statement_of_the_same_matter_is_asked_too(tmp_path: Path) -> None:
+    better = (
+        "Each berth keeps its own queue of ships on paper, because the radio fails in fog and the "
+        "harbour master moves ships at night without a word to the pilots."
+    )
+    with open_filled(
+        tmp_path,
+        session("2026-09-01", 1, FILLER, KEPT),
+        session("2026-09-02", 2, "Why is there paper on the quay?", better),
+    ) as memory:
+        retain(memory, KEPT, Kind.FACT, worth=3.0)
+        retain(memory, better, Kind.FACT)
+        _, asked = review(memory, by_text({better: {"verdict": "useful"}}))
+        lines = [line for question in asked for line in asked_about(question)]
+        assert any(KEPT in line for line in lines) and any(better in line for line in lines)
+        assert better in brief_of(memory) and KEPT not in brief_of(memory)
+
+
 def test_a_person_stands_above_a_model_whoever_judges_first(tmp_path: Path) -> None:
     with two_statements(tmp_path) as memory:
         memory.curation.judge([name_of(KEPT)], Verdict.USEFUL)
@@ -226,8 +245,8 @@ def test_what_is_not_understood_alone_is_told_in_the_words_of_the_model(tmp_path
         review(memory, by_text(said))
         known = group(brief_of(memory), KNOWN)
         assert f"“{CLEAR}” (in a model's words)" in known and VAGUE not in known
-        shown = memory.browse.show(name_of(VAGUE)) if hasattr(memory.browse, "show") else None
-        assert shown is None or VAGUE in str(shown)
+        record = find_by_uri(memory.reader, memory.context.bank_id(), name_of(VAGUE))
+        assert isinstance(record, Memory) and record.what == VAGUE, "the original is kept"
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ Texts that a person asked to remember, opinions and the list of recent work are 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from itertools import chain
 
 from holdfast.brief.known_statements import KnownStatement, own_words, state
@@ -30,6 +30,8 @@ from holdfast.store.protocol import Reader
 _MAX_DECISIONS = 24
 # Sessions whose end may be told: twice as many as a brief tells.
 _MAX_ENDINGS = 6
+# How many statements of one matter may be among the rest: often the second says it better.
+_ROUNDS = 3
 _ENDING = "end of session"
 _BY_AGENTS = (Trust.ASSISTANT, Trust.TOOL)
 
@@ -51,35 +53,38 @@ class _Statements:
     def all(self) -> Iterator[Statement]:
         """Each once: a decision is told as a fact or as a memory, and judged as the first."""
         found = [one for one in self._decisions() if one is not None]
-        decided = [statement_features(one.text) for one in found]
-        names = {one.uri for one in found}
+        found += self._endings()
+        said = {one.uri: statement_features(one.text) for one in found}
 
         def is_new(one: Statement) -> bool:
             own = statement_features(one.text)
-            return one.uri not in names and not any(says_the_same(own, it) for it in decided)
+            if one.uri in said or any(says_the_same(own, other) for other in said.values()):
+                return False
+            said[one.uri] = own
+            return True
 
-        found += self._endings()
         ranked = filter(None, map(self._of_memory, self._material.ranking.best(())))
-        found += [one for one in ranked if is_new(one)]
-        names.update(one.uri for one in found)
+        found += filter(is_new, ranked)
         yield from sorted(found, key=lambda one: not one.is_told)
-        others = self._kept_out([one.text for one in found])
-        yield from filter(is_new, filter(None, map(self._of_memory, others)))
+        for _ in range(_ROUNDS):
+            others = filter(None, map(self._of_memory, self._kept_out(said)))
+            yield from filter(is_new, others)
 
-    def _kept_out(self, told: Sequence[str]) -> Iterator[KnownStatement]:
-        """The statements of all scores, best first, that nobody judged and that were said in a
-        session of a person; without what `told` says."""
+    def _kept_out(self, known: Collection[str]) -> Iterator[KnownStatement]:
+        """The statements of all scores, best first and one of each matter, that nobody judged and
+        that were said in a session of a person; without those with the URIs `known`."""
         verdicts, ended = self._material.verdicts, self._material.ended
         by_person: dict[str, bool] = {}
         judged = {
-            uri("memory", one.id): Judgement(Verdict.USEFUL, "", "")
-            for one in self._material.ranking.memories
-            if verdicts.of(uri("memory", one.id)) is None
+            name: Judgement(Verdict.USEFUL, "", "")
+            for name, one in ((uri("memory", it.id), it) for it in self._material.ranking.memories)
+            if name not in known
+            and verdicts.of(name) is None
             and not verdicts.repeats_dropped(own_words(one.what))
             and state(self._reader, one, ended, by_person) is not None
         }
         ranking = BriefMaterial(self._reader, self._bank, Verdicts(judged)).ranking
-        return (one for one in ranking.best(told) if ranking.is_useful(one.memory))
+        return (one for one in ranking.best(()) if ranking.is_useful(one.memory))
 
     def _decisions(self) -> Iterator[Statement | None]:
         names = chain.from_iterable(
