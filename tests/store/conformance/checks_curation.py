@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from holdfast.model.curation import Action, CurationState
+from holdfast.model.curation import Action, CurationState, Judgement, Verdict
 from holdfast.model.knowledge import Memory, Network, Validity
 from holdfast.model.trust import Status, Trust
 from holdfast.store.across_tables.derived import HiddenTurn, SupersededText
@@ -190,3 +190,24 @@ def check_a_scrub_removes_text_from_every_row(make_store: MakeStore) -> None:
         expect(store.curation.is_raw_line_withheld(BANK, "s1-turn-1"), True, "withheld")
         expect(store.curation.is_raw_line_withheld(BANK, "s1-turn-2"), False, "withheld")
         expect(store.curation.find_hidden(BANK, "", "s1-turn-1"), [], "put_away")
+
+
+def check_verdicts_are_read_by_bank_and_as_far_as_they_are_in_effect(
+    make_store: MakeStore,
+) -> None:
+    about = "holdfast://memory/m1"
+    judged = replace(a_decision(about), action=Action.JUDGE, text="outdated: tea is gone")
+    with prepared(make_store) as store:
+        with store.transaction():
+            store.curation.append(replace(judged, text="useful"))
+            made = store.curation.append(judged)
+        outdated = {about: Judgement(Verdict.OUTDATED, NOON, "ada", "tea is gone")}
+        expect(store.curation.judgements(BANK), outdated, "judgements")
+        expect(store.curation.judgements(OTHER), {}, "judgements of another bank")
+        with store.transaction():
+            store.curation.append(replace(a_decision(str(made.seq)), action=Action.UNDO))
+        useful = {about: Judgement(Verdict.USEFUL, NOON, "ada")}
+        expect(store.curation.judgements(BANK), useful, "judgements after an undo")
+        with store.transaction():
+            store.curation.append(a_decision(about))
+        expect(store.curation.judgements(BANK), {}, "judgements after a correction")

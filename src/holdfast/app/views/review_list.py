@@ -3,13 +3,14 @@ what was judged already, and what the last sessions were about."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, NamedTuple
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.views.brief_view import brief_lines
 from holdfast.brief.frame import Brief
+from holdfast.brief.known_statements import own_words
 from holdfast.brief.session_brief import BriefMaterial
 from holdfast.brief.sessions.last_sessions import request_of
 from holdfast.brief.verdicts import Verdicts, read_verdicts
@@ -84,17 +85,21 @@ def review_list(memory: Holdfast, bank: str, limit: int = LIMITS.statements) -> 
     reader = memory.reader
     material = BriefMaterial(reader, bank)
     told = dict(_told(memory, bank))
-    names = list(told)
-    for one in material.ranking.best(()):
-        if len(names) >= limit:
-            break
-        name = uri("memory", one.memory.id)
-        names += [name] if name not in told else []
+    names = [*told, *islice(_next(material, told), max(0, limit - len(told)))]
     judged = sorted(reader.curation.judgements(bank).items(), key=lambda one: one[1].time)
     names += [name for name, _ in judged[::-1] if name not in names][: LIMITS.judged]
     items = (_item(memory, bank, name, told.get(name, ""), material.verdicts) for name in names)
     sessions = tuple(islice(_sessions(memory, bank), LIMITS.sessions))
     return ReviewList(bank, tuple(filter(None, items)), sessions)
+
+
+def _next(material: BriefMaterial, told: Mapping[str, str]) -> Iterator[str]:
+    """The statements that are not told, the best first, without those that a told line says."""
+    for one in material.ranking.best(()):
+        name = uri("memory", one.memory.id)
+        own = own_words(one.memory.what)
+        if name not in told and not any(own in line for line in told.values()):
+            yield name
 
 
 def judged_lines(memory: Holdfast, bank: str, brief: Brief) -> int:
