@@ -136,99 +136,123 @@ yml: yaml
 # Synonyms, one group a line; words after ">" are added for the group, but not the other way round.
 SYNONYMS = """
 add, insert, append
+annotation, comment, remark
 approach, strategy
+back end, backend
+backend > server
 backup, snapshot
 batch, bulk
-begin, start
+begin, start > launch, boot, serve
+broken > corrupt, corrupted, invalid, malformed
 bug, defect, issue > error
+build, compile
 bump, upgrade
 cache, memoize
 cancel, abort
 change, modify, edit
-check, verify, validate
+check, verify, validate > lint, doctor
 choose, pick, select
 clean, tidy
+cleanup, clean up
 clone, copy
 colour, color > palette
+combine, join, merge
+conceal, hide, hidden
 concurrency, parallelism
 concurrent, parallel
+configure, set up > init, setup, config
 convert, transform
+corrupt, corrupted, invalid, malformed
 crash > exception, failure, panic
 create, generate
 credential > password, token, secret
 dark mode, dark theme
 deadlock > lock, hang
-deploy, release, ship
+deploy, release, ship > publish, roll out
 deprecated, obsolete
+diagnose > doctor, status, check
+directory, folder > dir, workspace
 disable, turn off
 docker > container
-download, fetch
+download, fetch > pull
 duplicate, copy
 email, mail
 enable, turn on
 encrypt > cipher
 endpoint, route
+enumerate, list > ls
 error, exception, failure
+example, sample, template
 expire, expiry, ttl
 fail > failure, error
 faster > speed, performance
 file name, filename
+finished, completed, done
 fix, repair, resolve
 flaky, intermittent
-folder, directory
 freeze, hang
 front end, frontend
-back end, backend
 function, method
 helper, utility
 improve, optimize
-install, setup
+install, setup > set up, bootstrap
 job, task
 keyboard shortcut, hotkey
+launch, boot > start, serve, run
 limit, maximum, cap
 log in, login, sign in
 log out, logout, sign out
 metric, measurement
 missing, absent
 mock, stub
+monitor, observe, watch
 move, relocate
 notify, notification, alert
 option, flag, setting
+outdated, stale
 password, passphrase
 payment, billing
 permission > access
 plan, roadmap
 plugin, extension, addon
-program, application > binary, executable
 popup, dialog, modal
 problem, issue, trouble
+program, application > binary, executable
+protect, secure > auth, authentication
+publish, upload > push, sync, release
 quick, fast
 race > concurrency, race condition
 rate limit, throttle
 refactor, restructure, rewrite
-remove, delete, drop
+reload, restart > watch
+remove, delete, drop > uninstall, erase, purge, rm
 render, display
+render, renderer
 retry > backoff, attempt
 revert, undo, rollback, roll back
 schedule, cron
 search, lookup
 send, emit
-backend > server
+set up, setup > install, init
 sign up, register
+simultaneous > concurrent, parallel
 slow > performance, latency
 speed, performance
-stop, halt
+stop, halt > kill, terminate, shut down
 store, persist, save
 sum, total
+sync, synchronize
 tag, label
 test, spec
-timeout, deadline
 ticket, issue
+timeout, deadline
 todo > next step, remaining
 traceback, stack trace
 tutorial, guide
 type check, typing
 typo, misspelling
+uninstall > remove, delete
+unzip, extract, unpack
 update, upgrade
 version > release
 webhook, callback

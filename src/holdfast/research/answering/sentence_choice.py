@@ -22,17 +22,19 @@ from holdfast.language import (
     sentences,
     states_decision,
     stem,
+    words,
 )
 from holdfast.lazy_dataclass import replace
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.query import Hit
-from holdfast.recall.core.relevance import coverage
+from holdfast.recall.core.relevance import coverage, stems_in, weight_share
 from holdfast.recall.core.statements import (
     ASKED_SECTIONS,
     reports_progress,
     stated_runs,
     without_outer_reports,
 )
+from holdfast.recall.query.expansion import Alternative, Expansion, alternatives
 from holdfast.recall.query.statement_kinds import WantedKind, kind_factor, wanted_kind
 from holdfast.recall.query.terms import asking_words
 from holdfast.regex import regex
@@ -70,6 +72,8 @@ class SentenceWeights(NamedTuple):
     # by both of the best six (22 of four, 24 of eight, 25 of all; 23 to 25 of all with 0.25 to 2).
     compared: int = 6
     cosine: float = 1.0
+    # What a word counts that a sentence says by another term.
+    other_words: float = 0.6
     # What announces a list is quoted before an item of it if it is no longer.
     announcement_chars: int = 80
 
@@ -126,6 +130,10 @@ _ASKS_WHY = regex(
 )
 
 
+# A longer question is a pasted text, and has words enough.
+_MAX_EXPANDED = 400
+
+
 class Question(NamedTuple):
     """What is asked: the weights of its words, and whether it asks for a cause, how something is,
     what was done about something, whether that went as it should, what is or was wrong, and which
@@ -139,6 +147,9 @@ class Question(NamedTuple):
     asks_for_problem: bool = False
     asks_for_command: bool = False
     wanted: WantedKind | None = None
+    # Other terms for its words, and all their stems.
+    others: tuple[Alternative, ...] = ()
+    other_stems: Mapping[str, float] = {}
 
     @property
     def asks_what_went_wrong(self) -> bool:
@@ -174,6 +185,11 @@ def read_question(question: str, weights: Mapping[str, float]) -> Question:
     asking = {stem(word) for word in form.group().lower().split()} if form else set[str]()
     asking |= {stem(word) for word in asking_words(question)}
     of_subject = {word: weight for word, weight in weights.items() if word not in asking}
+    others = tuple(
+        one
+        for one in alternatives(words(question[:_MAX_EXPANDED]), Expansion.FULL)
+        if not one.replaced.isdisjoint(of_subject)
+    )
     return Question(
         of_subject or weights,
         asks_for_reason(question),
@@ -183,6 +199,8 @@ def read_question(question: str, weights: Mapping[str, float]) -> Question:
         _asks_for_problem(question),
         _ASKS_FOR_COMMAND.search(question) is not None,
         wanted_kind(question),
+        others,
+        {key: 1.0 for one in others for key in one.term},
     )
 
 
@@ -264,8 +282,15 @@ def _is_beside(quoted: str, hit: Hit, question: Question) -> bool:
 
 def _coverage(question: Question, text: str) -> float:
     """The share of a question that a text covers, by what it says and not by where the project
-    lies."""
-    return coverage(question.weights, _HOME_FOLDERS.sub("/", text))
+    lies. A word that it says by another term counts in part."""
+    said = _HOME_FOLDERS.sub("/", text)
+    present = stems_in(question.weights, said)
+    own = weight_share(question.weights, present)
+    if own == 1.0 or not question.others:
+        return own
+    terms = stems_in(question.other_stems, said)
+    implied = frozenset[str]().union(*(r for r, term in question.others if terms.issuperset(term)))
+    return own + _WEIGHTS.other_words * weight_share(question.weights, implied - present)
 
 
 def _without_output(runs: list[list[str]], hit: Hit, question: Question) -> list[list[str]]:
