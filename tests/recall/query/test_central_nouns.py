@@ -22,6 +22,8 @@ from tests.research.answering.test_code_lines import open_with
         ("How do I raise the number of pseudo terminals?", []),
         ("Who came to the party hosted by Nate?", ["party"]),
         ("How many people came to the party hosted by Nate?", []),
+        ("How long does the probate process usually take?", []),
+        ("Why did we change the queue recently?", ["queue"]),
         ("Which city did we choose for a release?", []),
         ("What was the problem with the queue?", ["queue"]),
         ("Warum haben wir die Warteschlange entfernt?", []),
