@@ -461,6 +461,30 @@ def test_what_people_paste_is_not_theirs(prompt: str, kept: bool) -> None:
     assert any(one.is_person and one.turn.id == "t2" for one in found) is kept
 
 
+RULE = "The name of a tenant in the ledger must never be empty."
+
+
+@pytest.mark.parametrize(
+    ("first", "prompt", "kept"),
+    [
+        ("Look at the ledger", f"> {RULE}\n\nwhy did you say that", False),
+        (RULE, f"you missed this part:\n> {RULE}", True),
+        ("Look at the ledger", f"[INFO] reading rows\n[ERROR] {RULE}", False),
+        ("Look at the ledger", f"It printed too much.\n\n{RULE}", True),
+    ],
+)
+def test_what_people_quote_or_a_program_printed_is_not_theirs(
+    first: str, prompt: str, kept: bool
+) -> None:
+    turns = [
+        said(Role.USER, first, 0),
+        said(Role.ASSISTANT, "I have read the rows.", 1),
+        said(Role.USER, prompt, 2),
+    ]
+    found = distil(turns, Context(), packaged_selector(), SelectionLimits(threshold=-100.0))
+    assert any(one.is_person and "never be empty" in one.text for one in found) is kept
+
+
 @pytest.mark.parametrize(
     ("prompt", "kept"),
     [

@@ -20,6 +20,25 @@ def test_an_answer_has_its_question_and_what_the_option_means() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("answer", "decides"),
+    [
+        ("Decide later — Defer this to the next phase", False),
+        ("Explain how the ledger is locked so I can decide.", False),
+        ("Not sure", False),
+        ("What is the difference?", False),
+        ("Was ist der Unterschied", False),
+        ("No test should need a session, what is this one for?", True),
+        ("It lives beside the ledger. Makes sense?", True),
+        ("Later files win", True),
+        ("Skip empty rows", True),
+    ],
+)
+def test_an_answer_that_defers_or_asks_back_decides_nothing(answer: str, decides: bool) -> None:
+    result = f'"Where should the ledger live?"="{answer}"'
+    assert bool(list(answers(ToolCall("AskUserQuestion", result=result)))) is decides
+
+
 def test_an_answer_that_gets_too_long_has_no_meaning() -> None:
     result = f'"Which files?"="Option B — {"one file a day and " * 30}"'
     assert list(answers(ToolCall("AskUserQuestion", result=result))) == ["Which files? Option B"]

@@ -126,3 +126,57 @@ def test_a_long_session_does_not_crowd_out_what_people_lay_down() -> None:
     assert [one.candidate.utterance for one in select(scored, limits)] == [0, 1]
     found = select(scored, limits, laid_down=rules)
     assert [one.candidate.utterance for one in found] == [0, 1, 3, 4]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Continue working on task 2. All thats left is the ledger.",
+        "I think you made these changes in the main workspace",
+        "You forgot the ledger of the second tenant.",
+        "i want to only change the part right after the title",
+        "I don't think you understand what i'm asking. Make a plan for the ledger.",
+    ],
+)
+def test_steps_complaints_and_wishes_for_the_edit_at_hand_are_done_with(text: str) -> None:
+    assert is_step_order(statement(text))
+    assert kind_of_person_statement(statement(text)) is Kind.FACT
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("I think we use one ledger a tenant.", Kind.DECISION),
+        ("You forgot the tests again, always write them first.", Kind.RULE),
+        ("The manager of the ledger is created but never used.", Kind.FACT),
+        ("Never embed the ledger in a page.", Kind.RULE),
+        ("We look at the start, but don't look at the ledger again.", Kind.FACT),
+        ("Keep the ledger, but don't rename its rows.", Kind.RULE),
+        ("Read the host from the settings in case we move it in the future.", Kind.FACT),
+        ("In the future, read the host from the settings.", Kind.RULE),
+    ],
+)
+def test_what_is_so_or_may_come_is_no_rule(text: str, kind: Kind) -> None:
+    assert kind_of_person_statement(statement(text)) is kind
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Файл настроек нельзя хранить в репозитории.", Kind.RULE),
+        ("Die Zeilen dürfen nicht doppelt vorkommen.", Kind.RULE),
+        ("Les lignes doivent rester triées.", Kind.RULE),
+        ("Los nombres deben estar en minúsculas.", Kind.RULE),
+        ("Я предпочитаю короткие имена.", Kind.PREFERENCE),
+        ("Ich mag kurze Namen.", Kind.PREFERENCE),
+        ("Je préfère les noms courts.", Kind.PREFERENCE),
+        ("Prefiero nombres cortos.", Kind.PREFERENCE),
+        ("Берём очередь вместо таблицы.", Kind.DECISION),
+        ("Wir nehmen eine Warteschlange statt der Tabelle.", Kind.DECISION),
+        ("Une file au lieu de la table.", Kind.DECISION),
+        ("Una cola en vez de la tabla.", Kind.DECISION),
+        ("Проблема в том, что строки приходят дважды.", Kind.LESSON),
+    ],
+)
+def test_kinds_are_known_in_other_languages(text: str, kind: Kind) -> None:
+    assert kind_of_person_statement(statement(text)) is kind

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from holdfast.model.knowledge import Kind
-from holdfast.model.records import Role, Session, Turn
+from holdfast.model.records import Role, Session, ToolCall, Turn
 from holdfast.model.trust import Trust
 from holdfast.refine.memories.retained_statements import retain_statements
 from holdfast.refine.sessions.exchanges import build_exchange
@@ -100,3 +100,24 @@ def test_a_statement_keeps_its_end() -> None:
     long = CAUSE.replace("a batch", "a batch of " + ", ".join(f"column_{n}" for n in range(14)))
     (found,) = (what for kind, _, what in retained("", long) if kind is Kind.LESSON)
     assert "already committed" in found and len(found) > len(CAUSE)
+
+
+def test_answers_are_the_persons_and_accepted_plans_the_agents() -> None:
+    question = "Should the ledger of a tenant be written once a day or with each row?"
+    result = f'User has answered your questions: "{question}"="Once a day, at midnight"'
+    plan = (
+        "Implement the following plan:\n\n# Write the ledger once a day\n\n"
+        "The ledger is written at midnight instead of with each row, to keep the importer fast."
+    )
+    turns = [
+        Turn("bank", "t0", "s", 0, "", Role.USER, Trust.USER, plan),
+        Turn(
+            "bank", "t1", "s", 1, "", Role.TOOL, Trust.TOOL, "",
+            tool=ToolCall("AskUserQuestion", result=result),
+        ),
+    ]  # fmt: skip
+    exchange = build_exchange(turns)
+    session = Session("bank", "s", "host", "claude-code")
+    found = retain_statements(session, [exchange], [(exchange, turns)], turns)
+    trusts = {one.who == "user": one.trust for one in found}
+    assert trusts == {True: Trust.USER, False: Trust.ASSISTANT}

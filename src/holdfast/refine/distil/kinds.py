@@ -18,6 +18,7 @@ from holdfast.refine.distil.statements import Statement
 from holdfast.refine.distil.utterances import PLANNED, Place, Utterance
 from holdfast.refine.facts import hypotheses
 from holdfast.regex import regex
+from holdfast.sources.foreign_cues import claims_foreign_done, names_foreign_cause
 
 # How also people say that something is not for now: what else they ask for is done at once.
 _FOR_LATER = (
@@ -54,7 +55,9 @@ _REASON_HINTS = ("cause", "due to", "turn", "trap", "gotcha", "bug", "issue", "p
 _CAUSE = regex(
     _REASON + r"|\bcrash|fail(?:s|ed|ing) (?:when|with|on)|does(?:n['’]t| not) work", re.IGNORECASE
 )
-_CAUSE_LEAD = regex(r"cause|problem|bug|why", re.IGNORECASE)
+_CAUSE_LEAD = regex(
+    r"cause|problem|bug|why|ursache|problème|\bcausa\b|причин|проблем", re.IGNORECASE
+)
 _DONE = regex(
     r"^\W*(?:i(?:['’]ve| have)? )?(?:successfully )?(?:added|implemented|created|updated|removed|"
     r"replaced|renamed|merged|pushed|committed|opened|completed|fixed|moved|switched|refactored|"
@@ -181,7 +184,7 @@ def names_cause_or_fix(sentence: str) -> bool:
 
 @lru_cache(_KEPT_TEXTS)
 def _is_done(text: str) -> bool:
-    return _DONE.search(text) is not None
+    return _DONE.search(text) is not None or claims_foreign_done(text)
 
 
 @lru_cache(_KEPT_TEXTS)
@@ -192,7 +195,9 @@ def _says_open(text: str) -> bool:
 @lru_cache(_KEPT_TEXTS)
 def _explains(text: str) -> bool:
     low = text.lower()
-    return any(hint in low for hint in _REASON_HINTS) and _EXPLAINS.search(text) is not None
+    if any(hint in low for hint in _REASON_HINTS) and _EXPLAINS.search(text):
+        return True
+    return names_foreign_cause(text)
 
 
 @lru_cache(_KEPT_TEXTS)
@@ -207,7 +212,7 @@ def _orders(text: str) -> bool:
 
 def _by_agent(statement: Statement, guess: Kind) -> Kind:
     text = plain(statement.text)
-    if _CAUSE.search(text) or _CAUSE_LEAD.search(statement.lead):
+    if _CAUSE.search(text) or _explains(text) or _CAUSE_LEAD.search(statement.lead):
         return Kind.LESSON
     if _is_done(text) or _DONE.match(_LABEL.sub("", text)):
         return Kind.OUTCOME

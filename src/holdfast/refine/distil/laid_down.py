@@ -16,7 +16,13 @@ from holdfast.language import describes_failure, plain, sentences
 from holdfast.refine.core.word_classes import WordClass, word_class
 from holdfast.refine.distil.features import content_words
 from holdfast.refine.distil.lasting import asks
-from holdfast.refine.distil.person_kinds import MAX_SENTENCES, OPENERS, PROHIBITS
+from holdfast.refine.distil.person_kinds import (
+    MAX_SENTENCES,
+    OPENERS,
+    PROHIBITS,
+    is_passing,
+    prohibits,
+)
 from holdfast.refine.distil.statements import Statement, find_rules
 from holdfast.refine.distil.utterances import Place, Utterance
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
@@ -118,9 +124,9 @@ def lists_rules(statement: Statement, utterance: Utterance) -> bool:
 
 def _worth(sentence: str) -> float:
     text = plain(sentence).strip()
-    if not _may_bind(text):
+    if not _may_bind(text) or is_passing(text):
         return 0.0
-    if PROHIBITS.search(text) or _WISHES.search(text) or _binds(text):
+    if prohibits(text) or _WISHES.search(text) or _binds(text):
         return LIMITS.binding
     reports = describes_failure(text) or _HAPPENED.match(text) is not None
     return LIMITS.choice if _CHOOSES.search(text) and not reports else 0.0

@@ -14,6 +14,7 @@ from holdfast.refine.distil.statements import Statement
 from holdfast.refine.distil.utterances import PLANNED, Place, Utterance
 from holdfast.refine.facts.hypotheses import is_guess
 from holdfast.regex import regex
+from holdfast.sources.foreign_cues import announces_in_foreign_words, guesses_in_foreign_words
 from holdfast.sources.question_forms import is_foreign_question, is_foreign_request, wonders
 
 # What starts so is data or markup, not a statement.
@@ -317,6 +318,10 @@ def _tells(statement: Statement, place: Place) -> bool:
     if place is Place.REPLY and _NARRATES.search(text):
         return False
     if any(pattern.match(text) for pattern in _BEGINS_WITH_NOTHING):
+        return False
+    if announces_in_foreign_words(text) and not names_cause_or_fix(text):
+        return False
+    if guesses_in_foreign_words(text):
         return False
     if _LINES.match(statement.lead) or (_DOCUMENTED.match(text) and not REASONS.search(text)):
         return False

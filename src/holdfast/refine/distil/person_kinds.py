@@ -15,6 +15,12 @@ from holdfast.refine.core.word_classes import WordClass, word_class
 from holdfast.refine.distil.statements import Statement
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
 from holdfast.regex import regex
+from holdfast.sources.foreign_cues import (
+    binds_in_foreign_words,
+    decides_in_foreign_words,
+    likes_in_foreign_words,
+    names_foreign_cause,
+)
 
 # A longer message is a specification or was composed: what must be there is no rule of a project.
 MAX_SENTENCES = 12
@@ -27,6 +33,9 @@ PROHIBITS = regex(
     r"(?!worry|forget|hesitate|mind\b|know|think|see\b|understand|get\b|remember|stop|care)\w+",
     re.I,
 )
+# Before "and don't", somebody who tells what they do.
+_JOINS = regex(r"\W*(?:and|but) ", re.I)
+_TELLS = regex(r"\b(?:we|they|it|you|i)\b [^.;]*$", re.I)
 CHOICE = regex(
     r"\b(?:decid\w*|decisions?|cho(?:se|sen)|(?:go|going|went|stick|sticking) with|agreed|opted|"
     r"settled on|by design|deliberate\w*|intentional\w*|prefer(?:red)? over)\b",
@@ -55,7 +64,8 @@ _ORDERS_TO = regex(
 )
 # What holds beyond the moment. "It never loads" tells what happens.
 _LASTS = regex(
-    r"\b(?:(?<!almost )(?<!hardly )(?:always|never)(?! ?mind\b| \w+(?<!s)s\b)|"
+    r"\b(?:(?<!almost )(?<!hardly )(?:always|never)"
+    r"(?! ?mind\b| \w+(?<!s)s\b| been\b| (?!embed)\w+(?<!e)ed\b)|"
     r"from (?:now|today|here|this point) on(?:wards?)?|going forward|in (?:the )?future|"
     r"(?:each|every) ?time|whenever|as a rule|by convention|standing (?:orders?|items?|rules?)|"
     r"under no circumstances|at all times|(?:our|house|project|team) (?:rule|convention|policy))\b",
@@ -64,6 +74,11 @@ _LASTS = regex(
 # Of an order: for each of what the work consists of, also the next.
 _EACH = regex(
     r"\b(?:each|every) (?:commit|pr|pull request|release|session|reply|change|file|test)\b", re.I
+)
+# What may come is no rule: "in case we want something else in the future".
+_MAY_COME = regex(
+    r"\b(?:in case|might|may|could|would|possibly|perhaps|if we)\b[^.;]*\bin (?:the )?future\b",
+    re.I,
 )
 _MUST = regex(r"\bmust\b|\bnot allowed\b|\bforbidden\b", re.I)
 # How a person settles what is done, once.
@@ -92,8 +107,26 @@ _DECIDES_WHY = regex(
 )
 _WANTS = regex(
     r"\b(?:should|shall|let['’]?s|we (?:will|can|could|need|want|also)|"
-    r"i(?:['’]d| would)? (?:like|want|need|think)|go (?:with|for|ahead)|going to|make sure|ensure|"
+    r"i(?:['’]d| would)? (?:like|want|need|think(?! (?:you|it['’]?s|there)\b))|"
+    r"go (?:with|for|ahead)|going to|make sure|ensure|"
     r"no need|(?:has|have|needs?) to)\b",
+    re.I,
+)
+# A wish for the edit at hand: it names a spot, or what was just spoken of.
+_THIS_EDIT = regex(
+    r"\bi(?:['’]d| would)?(?: \w+)? (?:want|like|need) (?:you )?to (?:only |just |also )?"
+    r"(?:change|edit|update|fix|move|rename|remove|add|replace|revert|undo|see|test|try|run|"
+    r"look|check|know|understand)\b[^.;]*\b(?:the part|this|that|these|those|it|them|here|"
+    r"lines? \d+|right (?:after|before|above|below))\b",
+    re.I,
+)
+# What an agent did wrong, or how the work stands: it is put right in the next minute.
+_COMPLAINS = regex(
+    OPENERS + r"(?:i (?:don['’]?t )?(?:think|believe|guess|see|said|asked|told|meant|already)"
+    r"(?: (?:that|like))? you(?:['’]\w+)?\b|"
+    r"you(?:['’]\w+)? (?:\w+ )?(?:made|missed|forgot|broke|did|didn['’]?t|got|deleted|removed|"
+    r"added|changed|wrong|used|put|keep|seem|should have|shouldn['’]?t have)\b|"
+    r"(?:all |the only thing )?(?:that|what)['’]?s left\b)",
     re.I,
 )
 _NAMES_CAUSE = regex(
@@ -115,21 +148,48 @@ def kind_of_person_statement(statement: Statement) -> Kind:
     text = plain(statement.text)
     if _SETTLES.match(text):
         return Kind.DECISION
+    if is_step_order(statement):
+        return Kind.FACT
     if statement.total <= MAX_SENTENCES and _lays_down(text):
         return Kind.RULE
-    if _LIKES.search(text) and not _CHOOSES.search(text) and not is_for_the_moment(text):
+    if _likes(text) and not is_for_the_moment(text):
         return Kind.PREFERENCE
-    if _NAMES_CAUSE.search(text) and not _WANTS.search(text):
+    if (_NAMES_CAUSE.search(text) or names_foreign_cause(text)) and not _WANTS.search(text):
         return Kind.LESSON
     return Kind.DECISION if _decides(text) or _gives_order(text) else Kind.FACT
 
 
+def _likes(text: str) -> bool:
+    """Whether somebody says what they like, and not why one thing is done and not another."""
+    if likes_in_foreign_words(text):
+        return True
+    return _LIKES.search(text) is not None and not _CHOOSES.search(text)
+
+
 def is_step_order(statement: Statement) -> bool:
-    """Whether a person only tells the next step of the work, and neither how something is to be nor
-    why. "Remove the queue" shapes what is made, so it is none."""
+    """Whether a person only tells the next step of the work, wants something of the edit at hand or
+    complains, and says neither how something is to be nor why. "Remove the queue" shapes what is
+    made, so it is none."""
     text = plain(statement.text)
-    says_more = _lays_down(text) or _LIKES.search(text) or _CHOOSES.search(text) or _decides(text)
-    return not says_more and all(_orders_step(s) for s in sentences(text) or [text])
+    if _lays_down(text) or _CHOOSES.search(text):
+        return False
+    return all(map(is_passing, sentences(text) or [text]))
+
+
+def is_passing(sentence: str) -> bool:
+    """Whether a sentence of a person is done with once its step is."""
+    if _THIS_EDIT.search(sentence) or _COMPLAINS.match(sentence):
+        return True
+    says_more = _LIKES.search(sentence) or _decides(sentence)
+    return not says_more and _STEP_ORDER.match(_ASKED.sub("", sentence)) is not None
+
+
+def prohibits(text: str) -> bool:
+    """Whether a text forbids something. "We look once, but don't look again" tells what is so."""
+    found = PROHIBITS.search(text)
+    if found is None:
+        return False
+    return _JOINS.match(found[0]) is None or _TELLS.search(text[: found.start()]) is None
 
 
 def _lays_down(text: str) -> bool:
@@ -137,30 +197,28 @@ def _lays_down(text: str) -> bool:
     decision."""
     if is_for_the_moment(text):
         return False
-    if PROHIBITS.search(text) and not _WHY.search(text) and not _LIKES.search(text):
+    if prohibits(text) and not _WHY.search(text) and not _LIKES.search(text):
+        return True
+    if binds_in_foreign_words(text):
         return True
     return any(map(_binds, sentences(text) or [text]))
 
 
 def _binds(sentence: str) -> bool:
-    if _LASTS.search(sentence) or _MUST.search(sentence):
+    if _LASTS.search(_MAY_COME.sub("", sentence)) or _MUST.search(sentence):
         return True
     return _EACH.search(sentence) is not None and _is_order(sentence)
 
 
 def _decides(text: str) -> bool:
-    found = (pattern.search(text) for pattern in (_WANTS, CHOICE, _DECIDES_WHY, PROHIBITS))
-    if _SETTLES.match(text) or any(found):
+    found = (pattern.search(text) for pattern in (_WANTS, CHOICE, _DECIDES_WHY))
+    if _SETTLES.match(text) or any(found) or prohibits(text) or decides_in_foreign_words(text):
         return True
     return _LIKES.search(text) is not None and _CHOOSES.search(text) is not None
 
 
 def _gives_order(text: str) -> bool:
     return any(map(_is_order, sentences(text) or [text]))
-
-
-def _orders_step(sentence: str) -> bool:
-    return _STEP_ORDER.match(_ASKED.sub("", sentence)) is not None
 
 
 def _is_order(sentence: str) -> bool:

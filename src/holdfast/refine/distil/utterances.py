@@ -7,7 +7,6 @@ that closes an exchange sums up, what comes before it narrates.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
@@ -21,6 +20,7 @@ from holdfast.refine.distil.open_tasks import find_open_tasks
 from holdfast.refine.distil.people_replies import PLAN_TOOLS, answers, refusal
 from holdfast.refine.distil.statements import Statement
 from holdfast.refine.distil.summary_sections import Section, read_sections
+from holdfast.refine.facts.typed_text import ACCEPTED_PLAN, own_lines
 from holdfast.regex import regex
 
 
@@ -51,8 +51,7 @@ class Utterance(NamedTuple):
     is_person: bool
 
 
-# How Claude Code begins a session that carries out a plan of the one before: an agent wrote it.
-_ACCEPTED_PLAN = regex(r"\s*Implement the following plan:\s+(#.*)", re.DOTALL)
+_ASK_TOOL = "AskUserQuestion"
 _MIN_CHARS = 8
 # A plan that is called "Implementation plan" has no title.
 _MIN_TITLE_WORDS = 3
@@ -85,7 +84,12 @@ def find_utterances(turns: Sequence[Turn], whole: Sequence[Turn] = ()) -> list[U
 
 def is_accepted_plan(turn: Turn) -> bool:
     """Whether a prompt is a plan of the session before, to be carried out."""
-    return turn.role is Role.USER and _ACCEPTED_PLAN.match(turn.text) is not None
+    return turn.role is Role.USER and ACCEPTED_PLAN.match(turn.text) is not None
+
+
+def is_answer(turn: Turn) -> bool:
+    """Whether a turn is a question that the agent put, with a person's answer."""
+    return turn.tool is not None and turn.tool.name == _ASK_TOOL
 
 
 def _refused_plans(turns: Sequence[Turn]) -> set[str]:
@@ -112,7 +116,7 @@ def _of_turn(turn: Turn) -> Iterator[Utterance]:
                 yield Utterance(turn, text, place, False)
     elif tool is None:
         is_person = turn.role is Role.USER
-        if is_person and (plan := _ACCEPTED_PLAN.match(turn.text)):
+        if is_person and (plan := ACCEPTED_PLAN.match(turn.text)):
             yield from (Utterance(turn, text, Place.PLAN, False) for text in _of_plan(plan[1]))
         elif len(turn.text) >= _MIN_CHARS and not signals.is_interruption(turn):
             yield Utterance(turn, turn.text, Place.PROMPT if is_person else Place.REPLY, is_person)
@@ -133,7 +137,7 @@ def _of_call(tool: ToolCall) -> Iterator[tuple[str, Place, bool]]:
     if tool.name in PLAN_TOOLS:
         for text in _of_plan(tool.action):
             yield text, Place.PLAN, False
-    elif tool.name == "AskUserQuestion":
+    elif tool.name == _ASK_TOOL:
         for answer in answers(tool):
             yield answer, Place.ANSWER, True
     elif tool.name == "SendMessage":
@@ -191,26 +195,45 @@ def _with_closings(utterances: Iterable[Utterance]) -> Iterator[Utterance]:
 
 
 class Quotes:
-    """Finds the statements of people that their agent had said before in the same session: a
-    finding that they paste into the next prompt ("Address this: …") is not theirs."""
+    """Finds the statements in people's prompts that are not theirs: what they quote, what a program
+    printed, and what their agent had said before in the same session, as a finding that they paste
+    into the next prompt ("Address this: …"). What they said before themselves is theirs."""
 
     def __init__(self, utterances: Sequence[Utterance]) -> None:
         self._utterances = utterances
-        # What the agent said, in letters, read as far as it is needed.
+        # What was said, in letters, read as far as it is needed.
         self._said: list[str] = []
+        self._own: dict[int, str] = {}
 
     def has(self, number: int, statement: Statement) -> bool:
-        """Whether a statement of a person was said by the agent before, word for word."""
+        """Whether somebody else said or printed a statement of a person."""
         utterance = self._utterances[number]
         if not utterance.is_person or utterance.place not in _PROMPTS:
             return False
         letters = _letters(statement.text)
-        if len(letters) < _MIN_QUOTED_LETTERS:
-            return False
+        if letters not in self._typed(number):
+            return not self._is_said(letters, number, by_person=True)
+        is_long = len(letters) >= _MIN_QUOTED_LETTERS
+        return is_long and self._is_said(letters, number, by_person=False)
+
+    def _typed(self, number: int) -> str:
+        if number not in self._own:
+            self._own[number] = _letters(own_lines(self._utterances[number].text))
+        return self._own[number]
+
+    def _is_said(self, letters: str, number: int, by_person: bool) -> bool:
+        """Whether people or their agent said something before a message."""
         while len(self._said) < number:
-            before = self._utterances[len(self._said)]
-            self._said.append("" if before.is_person else _letters(before.text))
-        return any(letters in said for said in self._said[:number])
+            before = len(self._said)
+            is_person = self._utterances[before].is_person
+            self._said.append(
+                self._typed(before) if is_person else _letters(self._utterances[before].text)
+            )
+        return any(
+            letters in said
+            for one, said in zip(self._utterances, self._said[:number], strict=False)
+            if one.is_person is by_person
+        )
 
 
 def _letters(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import groupby
 
 from holdfast.regex import regex
 
@@ -17,20 +18,80 @@ _HANDED_OVER = regex(
     r"\A\W*the following is the \w+ agent history\b|^\[\d+\] (?:assistant|user|tool)\b",
     re.IGNORECASE | re.MULTILINE,
 )
+# How Claude Code begins a session that carries out a plan of the one before: an agent wrote it.
+ACCEPTED_PLAN = regex(r"\s*Implement the following plan:\s+(#.*)", re.DOTALL)
 _BLANK_LINE = regex(r"\n\s*\n")
+# A line that a program printed: its log, a test, a compiler, a build or a web server, the prompt of
+# a shell, a frame of a stack.
+_PRINTED = regex(
+    r"^\W{0,3}\d{4}-\d\d-\d\d[T ]\d\d:\d\d|^\W{0,2}\d\d:\d\d:\d\d\b|"
+    r"^\s*\[(?:\d[\d:./]*[\] ]|(?i:info|warn(?:ing)?|err(?:or)?|debug|trace|fatal)\]|"
+    r"[a-z][\w-]{3,}\] \S)|"
+    r"^\s*➜|\bgit:\([\w/.-]+\) |^[\w.-]+@[\w.-]+[: ][~/]\S* ?[$#%] |^\s*[$%] \w|"
+    r"^\s*(?:at|from) (?:async |new )?[\w.$<>\[\] ]+\s?\(?\S+:\d+|"
+    r"^\s*File \"[^\"]+\", line \d|^Traceback \(|^\s*Caused by: |"
+    r"^\W*(?:\w+\.)*(?:\w*(?:Error|Exception)|\w+Warning)(?:\[\w+\]|\s\w{1,3}\d+)?: |"
+    r"^\W*(?i:fatal|panic|error): |^\W*(?i:npm (?:err!|error|warn)) |"
+    r"^\W*(?i:failed|unable|could not|cannot) (?:to )?[^.:]{3,60}: |"
+    r"^\s*(?:[\w@./-]+:){1,2}[\w.-]+:(?:\s|$)|"
+    r"^\s*[\w@./\\-]+\.[a-z]\w{0,4}(?::\d+(?::\d+)?(?::| - |\s)|\(\d+,\d+\): )|"
+    r"^\s*\d+:\d+\s+(?i:error|warning)\b|^\s*(?:> ?)?\d+ [|│]|^\s*[│╭╰├]|^\s*[|~^ ]*[~^]+\s*$|"
+    r"^\s*(?:=>|==>|-->|={2,} [A-Z]|--- (?:FAIL|PASS|SKIP)|[✖✗✘×⨯])|^\s*\d+\.\d{3} |"
+    r"^\W*(?:GET|POST|PUT|PATCH|DELETE|HEAD) /\S* \d{3}\b|^> \S+@\d|"
+    r"^Run \S+/\S+@\w|^\W*Process (?:completed|exited|finished) with|^Downloading https?://|"
+    r"^\S+ @ \S+:\d+$"
+)
+# What follows is printed: "Now I get these errors:".
+_INTRODUCES = regex(
+    r"\b(?:get|getting|got|see|seeing|gives?|gave|shows?|throws?|prints?|fails with)\b[^.:]*"
+    r"\b(?:errors?|output|logs?|warnings?|trace|response)\b[^.:]*:\s*$",
+    re.IGNORECASE,
+)
+# How people say what they see or want, beside what a program printed.
+_TYPED = regex(
+    r"\b(?:i|i['’]\w+|we|we['’]\w+|you|my|our|your|please|let['’]?s|should|want|needs?|fix|help|why|"
+    r"how|what|this is|these are|here['’]?s|here (?:is|are))\b|\?\s*$|[^\W\da-zA-Z_]{3}",
+    re.IGNORECASE,
+)
 
 
 def is_handed_over(text: str) -> bool:
-    """Whether a program wrote a message: the history of a session. Nobody typed any of it."""
-    return _HANDED_OVER.search(text) is not None
+    """Whether a program wrote a message: the history of a session, or the plan of the one before.
+    Nobody typed any of it."""
+    return _HANDED_OVER.search(text) is not None or ACCEPTED_PLAN.match(text) is not None
+
+
+def own_lines(text: str) -> str:
+    """A message without the lines that quote somebody and those that a program printed."""
+    kept: list[str] = []
+    is_beside = False
+    for is_blank, block in groupby(_QUOTING_LINE.sub("", text).split("\n"), key=_is_blank):
+        lines = list(block)
+        if not is_blank:
+            printed = [_PRINTED.search(line) is not None for line in lines]
+            is_beside = is_beside or any(printed)
+            if is_beside:
+                lines = [
+                    "" if is_printed or not _TYPED.search(line) else line
+                    for line, is_printed in zip(lines, printed, strict=True)
+                ]
+                # What was printed goes on after a blank line, until somebody says something.
+                is_beside = _is_blank(lines[-1])
+            is_beside = is_beside or _INTRODUCES.search(lines[-1]) is not None
+        kept += lines
+    return "\n".join(kept)
+
+
+def _is_blank(line: str) -> bool:
+    return not line.strip()
 
 
 def typed_text(text: str) -> str:
-    """The part of a message that a person is likely to have typed: without quoted lines, and of a
-    long message only the first and the last paragraph, if these are short."""
+    """The part of a message that a person is likely to have typed: without lines that were quoted
+    or printed, and of a long message only the first and the last paragraph, if these are short."""
     if is_handed_over(text):
         return ""
-    text = _QUOTING_LINE.sub("", text)
+    text = own_lines(text)
     if len(text) <= MAX_TYPED_CHARS:
         return text
     paragraphs = [block for block in _BLANK_LINE.split(text) if block.strip()]

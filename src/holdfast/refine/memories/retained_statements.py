@@ -10,14 +10,14 @@ from holdfast.language import plain
 from holdfast.model.knowledge import Kind
 from holdfast.model.opinions import MemoryOccurrence
 from holdfast.model.records import Exchange, Role, Session, Turn
-from holdfast.model.trust import Trust
+from holdfast.model.trust import PEOPLE, Trust
 from holdfast.model.uris import uri
 from holdfast.refine.distil.distil import distil
 from holdfast.refine.distil.features import Numbers, content_words
 from holdfast.refine.distil.kinds import explains
 from holdfast.refine.distil.selector import Scored, packaged_selector, says_the_same
 from holdfast.refine.distil.standalone import standalone
-from holdfast.refine.distil.utterances import Utterance
+from holdfast.refine.distil.utterances import Utterance, is_answer
 from holdfast.refine.distil.wording import Context, Distilled
 from holdfast.refine.memories.retention_rules import make_occurrence
 from holdfast.refine.memories.statement_networks import statement_network
@@ -194,7 +194,7 @@ def _occurrence(exchange: Exchange, one: Distilled) -> MemoryOccurrence:
         statement_network(one.kind, one.text, one.is_person),
         one.text,
         who="user" if one.is_person else "",
-        trust=one.turn.trust,
+        trust=_trust_of(one),
         evidence=[one.turn, *one.further],
         kind=one.kind,
         said=one.said,
@@ -203,3 +203,14 @@ def _occurrence(exchange: Exchange, one: Distilled) -> MemoryOccurrence:
     asked = plain(exchange.title) if says_something(exchange.title) else ""
     context = f"{occurrence.context} {asked}".rstrip()
     return occurrence._replace(worth=one.worth, context=context)
+
+
+def _trust_of(one: Distilled) -> Trust:
+    """Whose words a statement is, which its turn does not always tell: a person's answer to a
+    question stands in the result of a tool, a plan that a person accepted in a prompt."""
+    turn = one.turn
+    if one.is_person and turn.trust is Trust.TOOL and is_answer(turn):
+        return Trust.USER
+    if not one.is_person and turn.trust in PEOPLE:
+        return Trust.ASSISTANT
+    return turn.trust

@@ -35,7 +35,7 @@ from holdfast.refine.distil.matters import matter_of, values_of
 from holdfast.refine.distil.statements import blocks
 from holdfast.refine.distil.utterances import is_accepted_plan
 from holdfast.refine.facts.directives import is_directive
-from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS
+from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS, typed_text
 from holdfast.refine.memories.proven_results import (
     committed_files,
     turns_of_commit,
@@ -367,7 +367,8 @@ def _stated_rules(x: Exchange, turns: Sequence[Turn]) -> list[MemoryOccurrence]:
         (turn, sentence)
         for turn in turns
         if turn.role is Role.USER and turn.trust is not Trust.EXTERNAL
-        for sentence in (sentences(turn.text) if len(turn.text) <= MAX_TYPED_CHARS else ())
+        if len(turn.text) <= MAX_TYPED_CHARS
+        for sentence in sentences(typed_text(turn.text))
         if sentence.split(" ", 1)[0].lower() not in _PAST_TENSE
     ]
     lasting = list(islice((one for one in said if is_lasting_rule(one[1])), 1))

@@ -1,0 +1,128 @@
+"""Words that show the kind of a statement in other languages than English: German, French, Spanish
+and Russian. The words of English are in `refine.distil`, those that lay something down in eleven
+languages in `refine.facts.directives`.
+
+A cue stands for what is said in so many words: that something is the cause, was done, is about to
+be done, must be so, is liked or was decided.
+"""
+
+from __future__ import annotations
+
+import re
+
+from holdfast.regex import regex
+
+_CAUSE = {
+    "de": r"\bdie ursache (?:ist|war|liegt|lag)|\bdas problem (?:ist|war|liegt|lag)\b|"
+    r"\bder fehler (?:ist|war|liegt|lag|entsteht|entstand)\b|\bweil\b|\bverursacht\b|"
+    r"\bl(?:ie|a)gt? daran\b|\bstellt(?:e)? sich heraus\b|\baufgrund\b",
+    "fr": r"\ble problème (?:est|était|vient|venait)\b|\bla cause (?:est|était)\b|\bparce qu|"
+    r"\bà cause d|\bcausée?s? par\b|\bdue?s? à\b|\bil s['’]avère\b",
+    "es": r"\bel problema (?:es|era|está|estaba)\b|\bla causa (?:es|era|raíz)\b|\bporque\b|"
+    r"\bdebido a\b|\bcausad[oa]s? por\b|\bresult[aó] que\b",
+    "ru": r"\bпроблема (?:была |заключа\w+ )?в том\b|\bпричина(?: \w+){0,2} (?:в том|в|[—–-])|"
+    r"\bиз-за\b|\bпотому,? что\b|\bпоскольку\b|\bоказалось\b|\bвызван\w*\b",
+}
+_DONE = {
+    "de": r"^\W*(?:ich habe|wir haben|es wurden?)\b[^.]*\b\w+(?:t|en|iert)\W*$|"
+    r"^\W*(?:hinzugefügt|behoben|entfernt|ersetzt|umbenannt|angepasst|aktualisiert|erledigt)\b",
+    "fr": r"^\W*(?:j['’]ai|nous avons|on a) (?:\w+ )?(?:ajouté|corrigé|supprimé|remplacé|renommé|"
+    r"créé|mis|déplacé|modifié|implémenté)|\ba été (?:ajouté|corrigé|supprimé|remplacé|créé)e?\b",
+    "es": r"^\W*(?:he|hemos|se han?) (?:\w+ )?(?:añadido|agregado|corregido|eliminado|reemplazado|"
+    r"renombrado|creado|movido|actualizado|implementado|cambiado)\b|"
+    r"^\W*(?:agregué|añadí|corregí|eliminé|reemplacé|creé|actualicé|implementé|cambié)\b",
+    "ru": r"^\W*(?:(?:теперь|также|успешно|я|мы|был[аои]?)\W+)*(?:добавил|исправил|обновил|удалил|"
+    r"заменил|создал|перен[её]с|реализовал|изменил|настроил|переименовал|убрал|вн[её]с|"
+    r"добавлен|исправлен|обновл[её]н|удал[её]н|замен[её]н|создан|реализован|измен[её]н|настроен)"
+    r"[аоиы]?\b",
+}
+_ABOUT_TO = {
+    "de": r"(?:(?:ok|gut|nun|jetzt|zuerst|zunächst|dann|als nächstes)[,. ]+)*(?:ich werde|"
+    r"werde ich|lass(?:en sie|t)? (?:uns|mich)|"
+    r"(?:ich )?(?:prüfe|schaue|füge|erstelle|ändere|aktualisiere|suche|starte)(?: ich)?)\b",
+    "fr": r"(?:(?:ok|bien|maintenant|d['’]abord|ensuite|puis)[,. ]+)*(?:je vais|nous allons|"
+    r"laisse[zr]?[- ]moi|je \w+(?:erai|irai))\b",
+    "es": r"(?:(?:ok|bien|ahora|primero|luego|a continuación)[,. ]+)*(?:voy a|vamos a|déjame|"
+    r"permíteme|\w{3,}(?:aré|eré|iré))\b",
+    "ru": r"(?:(?:теперь|сейчас|сначала|хорошо|отлично|затем|далее|итак|я|мне)[,!. ]+)*"
+    r"(?:добавлю|исправлю|обновлю|проверю|посмотрю|создам|изменю|проанализирую|удалю|заменю|найду|"
+    r"запущу|помогу|попробую|сделаю|реализую|внесу|настрою|составлю|напишу|изучу|начну|буду|"
+    r"перенесу|уберу|анализирую|проверяю|давайте?|проверим|посмотрим|добавим|исправим|обновим|"
+    r"создадим|удалим|нужно (?:проверить|посмотреть|найти|убедиться)|позвольте)\b",
+}
+_GUESSES = {
+    "de": r"\b(?:vermutlich|wahrscheinlich|möglicherweise|vielleicht) (?:liegt|ist|hat|kommt)\b",
+    "fr": r"\b(?:est|vient|a) (?:probablement|peut-être|sans doute)\b",
+    "es": r"\b(?:probablemente|posiblemente|quizás?|tal vez) (?:es|está|sea|esté)\b|"
+    r"\bpuede (?:ser )?que\b",
+    "ru": r"\bпроблема может быть\b|"
+    r"\b(?:возможно|вероятно|скорее всего),? (?:\w+ )?(?:проблема|дело|причина)\b",
+}
+_BINDS = {
+    "de": r"\b(?:muss|müssen|dürfen nicht|dürfen kein\w*|darf nicht|darf kein\w*|verboten)\b",
+    "fr": r"\b(?:doit|doivent|il (?:ne )?faut|interdite?s?)\b",
+    "es": r"\b(?:debe[ns]?|debemos|hay que|no se (?:debe|puede)|prohibid[oa]s?)\b",
+    "ru": r"\b(?:долж(?:ен|на|но|ны)|нельзя|запрещ[её]н[оаы]?|ни в коем случае|обязательно)\b",
+}
+_LIKES = {
+    "de": r"\bich (?:bevorzuge|mag|hätte (?:gern|lieber))\b|"
+    r"\bich (?:möchte|will) (?:nicht|kein\w*|lieber)\b|"
+    r"\bmir (?:ist|wäre|gefällt)\b[^.]*\b(?:lieber|besser|nicht)\b|\bam liebsten\b",
+    "fr": r"\bje (?:préfère|préférerais|n['’]aime pas|ne veux pas)\b|\bj['’]aime(?:rais)?\b",
+    "es": r"\b(?:prefiero|preferimos|preferiría|me gusta(?:ría)?|no (?:me gusta|quiero))\b",
+    "ru": r"\bя (?:бы )?(?:предпочитаю|предпоч[её]л|люблю|не люблю|не хочу)\b|"
+    r"\bмне (?:больше )?(?:не )?(?:нравится|удобнее)\b|\bхотелось бы\b",
+}
+_DECIDES = {
+    "de": r"\b(?:statt|anstatt|anstelle|entschieden|lass(?:t)? uns|"
+    r"wir (?:nehmen|verwenden|nutzen|bleiben)|soll(?:en|te|ten)?)\b",
+    "fr": r"\b(?:au lieu d\w*|plutôt que|décid\w+|on (?:utilise|garde|prend)|utilisons|gardons|"
+    r"devrait|devraient)\b",
+    "es": r"\b(?:en vez de|en lugar de|decid\w+|usemos|vamos a usar|debería|deberían)\b",
+    "ru": r"\b(?:вместо|решили|решено|договорились|будем|давай(?:те)?|надо|нужно|необходимо|"
+    r"чтобы|а не)\b",
+}
+
+
+def _of(cues: dict[str, str]) -> re.Pattern[str]:
+    return regex("|".join(cues.values()), re.IGNORECASE)
+
+
+_CAUSES, _DID, _BINDING, _LIKING, _DECIDING = map(_of, (_CAUSE, _DONE, _BINDS, _LIKES, _DECIDES))
+_GUESSING = _of(_GUESSES)
+_INTENDS = regex(rf"^\W*(?:{'|'.join(_ABOUT_TO.values())})", re.IGNORECASE)
+
+
+def names_foreign_cause(text: str) -> bool:
+    """Whether a text says in another language why something is so."""
+    return _CAUSES.search(text) is not None
+
+
+def claims_foreign_done(text: str) -> bool:
+    """Whether a text says in another language that something was done."""
+    return _DID.search(text) is not None
+
+
+def announces_in_foreign_words(text: str) -> bool:
+    """Whether a text says in another language what an agent is about to do."""
+    return _INTENDS.match(text) is not None
+
+
+def guesses_in_foreign_words(text: str) -> bool:
+    """Whether a text says in another language what is only taken for likely."""
+    return _GUESSING.search(text) is not None
+
+
+def binds_in_foreign_words(text: str) -> bool:
+    """Whether a text says in another language how something must be."""
+    return _BINDING.search(text) is not None
+
+
+def likes_in_foreign_words(text: str) -> bool:
+    """Whether somebody says in another language what they like."""
+    return _LIKING.search(text) is not None
+
+
+def decides_in_foreign_words(text: str) -> bool:
+    """Whether a person decides something in another language."""
+    return _DECIDING.search(text) is not None
