@@ -57,7 +57,7 @@ _PREAMBLE = regex(
     r"(?:key |main )?changes?)(?: (?:here|worth noting|to note|to know|to the phrasing|so far|"
     r"(?:of|for) (?:the )?(?:changes?(?: made)?|fix(?:es)?|work|session|PR #?\d+)|(?:are|is|was|"
     r"were)))*: |"
-    r"^[^.:;`]{3,60}\b(?:confirms? (?:it|this|that)|is confirmed|checks out|is clear(?: now)?): ",
+    r"^[^.:;`]{3,60}\b(?:confirms? (?:it|this|that)|is confirmed|checks out): ",
     re.IGNORECASE,
 )
 # The number of a step or a finding: its neighbours are not beside it.
