@@ -146,8 +146,8 @@ def test_names_of_files_are_terms_unless_they_are_numbers_or_codes() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("Загрузка подписок не работает", ["Загрузка подписок"]),
-        ("Необходимо сделать поддержку подписок", ["поддержку подписок"]),
+        ("«Загрузка подписок» не работает", ["Загрузка подписок"]),
+        ("Продолжай, необходимо сделать поддержку подписок", []),
         ("Revset 入力の実装を追加する", ["Revset 入力"]),
         ("辞書の検索を直してください", ["辞書", "検索"]),
         ("Die Anmeldung mit dem Kennwort", ["Anmeldung", "Kennwort"]),

@@ -96,19 +96,17 @@ _NO_NAME = regex(
     r"|(?=[a-f]*\d)[0-9a-f]{6,40}|[a-zA-Z]\d*|\w*\d{4,}\w*|\w*(?:\d[a-z]+){3,}\w*)$"
 )
 _NO_VOWEL = regex(r"(?:^|[-_.])[bcdfghjklmnpqrstvwxz]{4,}(?:$|[-_.])")
-# Letters of languages whose function words are not listed: of Greek, of scripts that are neither
-# Latin, Cyrillic nor East Asian, and those of Czech, Polish, Turkish and Vietnamese. Other
-# words with accents may be verbs, unless they start with a capital, as nouns of German do.
+# Letters of languages whose verbs and cases are not known: of scripts that are neither Latin nor
+# East Asian, and those of Czech, Polish, Turkish and Vietnamese. Of eleven Russian phrases a reader
+# found two to be names. Other words with accents may be verbs, unless they start with a capital, as
+# nouns of German do.
 _UNKNOWN_LANGUAGE = regex(
-    r"[\u0370-\u03ff\u0530-\u1cff\u1e00-\u1eff]|"
+    r"[\u0370-\u1cff\u1e00-\u1eff]|"
     r"[čďěňřšťůýžąćęłńśźżğşőűđČĎĚŇŘŠŤŮÝŽĄĆĘŁŃŚŹŻĞŞŐŰĐ]|"
     r"\b[a-zß-ÿ]*[à-ÿ]"
 )
 _CJK = regex(r"[\u30a0-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _KATAKANA = regex(r"[\u30a0-\u30ff]+")
-_CYRILLIC_VERB = regex(
-    r"(?<!ос)(?<!ес)(?:ть|ться|тись|чь|ешь|ишь|ете|ите|ют|ут|ает|яет|ует|ится|ется)$"
-)
 _MIN_CYRILLIC_STEM = 4
 _SCOPE = regex(r"^\w+\(([\w ./-]{2,30})\)!?:\s*")
 _SUBJECT_KIND = regex(
@@ -344,10 +342,6 @@ def _foreign_class(low: str) -> WordClass:
         return known
     if _CJK.search(low):
         return WordClass.NOUN if len(low) > 1 and low not in _GENERIC_CJK else WordClass.OTHER
-    if "\u0400" <= low[0] <= "\u04ff":
-        if len(low) < 4 or _CYRILLIC_VERB.search(low):
-            return WordClass.OTHER
-        return WordClass.NOUN
     return WordClass.NOUN if len(low) > 2 else WordClass.OTHER
 
 
