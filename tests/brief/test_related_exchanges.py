@@ -19,10 +19,14 @@ NOW = "2026-06-01T10:00:00Z"
 pytestmark = pytest.mark.model
 
 
-def write(folder: Path, number: int, day: int, asked: str, answered: str) -> None:
+def write(
+    folder: Path, number: int, day: int, asked: str, answered: str, announced: str = ""
+) -> None:
     start = datetime(2026, 5, day, 9, tzinfo=UTC)
     script = Script(f"{number:08d}-0000-4000-8000-000000000001", "/home/dev/depot", start=start)
     script.user(asked)
+    if announced:
+        script.assistant(announced)
     script.tool("Edit", "updated", file_path=f"/home/dev/depot/part{number}.py", old_string="a")
     script.assistant(answered)
     script.write(folder / "p")
@@ -55,11 +59,30 @@ def depot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Holdfast]:
         "Assess whether the forklift driver may move the red barrels with acid to gate seven",
         '{"risk": "low", "rationale": "The forklift driver may move red barrels with acid."}',
     )
+    write(
+        folder,
+        4,
+        9,
+        "The conveyor belt in the sorting hall stops whenever it rains",
+        "Put a cover over the light barrier. Rain drops on the light barrier were taken for "
+        "parcels that got stuck, which halts the motor for ten minutes.",
+        announced="Let me find out why the conveyor belt in the sorting hall stops when it rains. "
+        "I'll read the conveyor belt settings of the sorting hall first. Now let's look at rain:",
+    )
     settings = Settings(home=folder / "home", claude_dir=folder)
     with Holdfast(with_empty_memory(settings), now=lambda: NOW) as memory:
         memory.ingest(memory.ingestion.find([folder / "p"]))
         memory.ingestion.embed()
         yield memory
+
+
+def test_how_an_exchange_ended_is_told_not_what_was_announced(depot: Holdfast) -> None:
+    prompt = "In wet weather the conveyor belt of the sorting hall halts again"
+    text = depot.briefs.goal_brief(prompt, "depot").text
+    assert "taken for parcels that got stuck" in text
+    assert "find out why" not in text
+    assert "settings of the sorting hall" not in text
+    assert "look at rain" not in text
 
 
 def test_a_cause_is_told_to_a_prompt_in_other_words(depot: Holdfast) -> None:

@@ -335,6 +335,11 @@ def _is_by_person(reader: Reader, bank: str, session: str) -> bool:
     return known is not None and not known.parent and not (first and first[0].speaker)
 
 
+def narrates(text: str) -> bool:
+    """Whether a text says what the speaker is about to do."""
+    return _NARRATES.search(text) is not None
+
+
 def is_of_a_program(text: str) -> bool:
     """Whether a text is what a program wrote, such as JSON or an entry of a log."""
     return _OF_A_PROGRAM.match(text) is not None
@@ -367,7 +372,7 @@ def _stands_alone(memory: Memory) -> bool:
         return False
     if is_of_a_program(text):
         return False
-    if _REFERS_BACK.match(text) or _NARRATES.search(text):
+    if _REFERS_BACK.match(text) or narrates(text):
         return False
     first = next(iter(sentences(text)), "")
     by_person = not memory.by_agent

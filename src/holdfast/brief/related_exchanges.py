@@ -6,13 +6,14 @@ has passages about commits, tests and buttons. Four signals are weighed together
 how near the passages of an exchange are, how far its session stands out from the others, the rarer
 words that it shares with the prompt, and the share of the prompt's words that the memory has never
 seen, which says that the matter is new. Of an exchange that the prompt is about, those statements
-are told that are nearest to the prompt and can be understood alone, and how its nearest message
-begins. Needs a model. The cross-encoder is not asked: its scores do not tell prompts about known
-matters from others.
+are told that are nearest to the prompt and can be understood alone, what its nearest message says,
+and how it ended; not what an agent was about to do. Needs a model. The cross-encoder is not asked:
+its scores do not tell prompts about known matters from others.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import inf
 from typing import NamedTuple
@@ -21,6 +22,7 @@ from holdfast.brief.first_prompt import PromptSimilarity
 from holdfast.brief.known_statements import (
     KnownStatement,
     is_of_a_program,
+    narrates,
     own_words,
     state,
     tellable_of,
@@ -73,16 +75,25 @@ class RelatedExchangeLimits(NamedTuple):
     # nearer than the typical one, because every session is near to a prompt that names the project.
     min_rare_words: int = 2
     min_contrast: float = 0.06
-    # Exchanges whose cosine is below this fraction of the best one are left out.
-    fraction_of_best: float = 0.85
-    exchanges: int = 3
+    # Exchanges whose cosine is below this fraction of the best one are left out. Of 160 prompts
+    # about matters of eight projects 100 are told something: for 84 of them the right exchange is
+    # among the first three, for 90 among four.
+    fraction_of_best: float = 0.8
+    exchanges: int = 4
     statements: int = 2
-    # How much of a message is told.
+    # How much is told of a message, and of how an exchange ended, and how much of it is read.
     characters: int = 400
+    read_message: int = 1500
+    # A sentence with fewer content words ("Done.") says nothing.
+    min_stems: int = 3
 
 
 WEIGHTS = SignalWeights()
 LIMITS = RelatedExchangeLimits()
+# Announces what comes next, which is not told.
+_ANNOUNCES = regex(
+    r"\W*(?:(?:now|next|first|then|so|and|here)\b\W*)*let['’]?s\b|.*:[*_`\s]*$", re.IGNORECASE
+)
 # A file outside of the project.
 _ABSOLUTE = regex(r"[/~]|[A-Za-z]:")
 
@@ -236,8 +247,8 @@ def _tell(
     found = [near.passage for near in one.found]
     statements = _distinct(_statements(reader, bank, found, ended, outdated), LIMITS.statements)
     if not outdated.has_exchange(exchange):
-        message = _message(exchange, found, ended)
-        statements = _distinct([*statements, *message], LIMITS.statements + 1)
+        messages = _messages(exchange, found, ended)
+        statements = _distinct([*statements, *messages], LIMITS.statements + 2)
     if statements:
         changed = map(normalise_path, exchange.files_modified)
         files = frozenset(file for file in changed if not _ABSOLUTE.match(file))
@@ -270,29 +281,50 @@ def _distinct(found: Iterable[RelatedStatement], most: int) -> tuple[RelatedStat
     said: list[frozenset[str]] = []
     for one in found:
         own = content_stems(own_words(one.text))
-        if len(kept) < most and not any(is_same_matter(own, s) for s in said):
+        if not any(is_same_matter(own, s) for s in said):
             kept.append(one)
             said.append(own)
+            if len(kept) == most:
+                break
     return tuple(kept)
 
 
-def _message(
+def _messages(
     exchange: Exchange, found: Sequence[Passage], ended: EndedWords
 ) -> Iterator[RelatedStatement]:
-    """How the nearest message of an agent among some passages begins; of an exchange without one,
-    how it ended. JSON is nobody's words: programs ask agents for it."""
+    """What the nearest message of an agent among some passages says, and how the exchange ended.
+    JSON is nobody's words: programs ask agents for it."""
     by_agent = (one for one in found if one.kind == "turn" and one.role == "assistant")
     near = next((one for one in by_agent if not is_of_a_program(one.body)), None)
-    text, name, seq = exchange.summary, uri("exchange", exchange.id), exchange.first_seq
+    texts = [(exchange.summary, uri("exchange", exchange.id), exchange.last_seq)]
     if near is not None:
-        text, name, seq = near.body, uri("turn", near.id), near.seq
-    if is_of_a_program(text):
-        return
+        texts.insert(0, (near.body, uri("turn", near.id), near.seq))
+    for text, name, seq in texts:
+        holds = (
+            one
+            for one in (
+                []
+                if is_of_a_program(text)
+                else sentences(without_bold(text[: LIMITS.read_message]))
+            )
+            if _says_something(one) and not ended.find(one, exchange.started, exchange.session, seq)
+        )
+        if told := _beginning(holds):
+            yield RelatedStatement(told, True, exchange.trust, name)
+
+
+def _says_something(sentence: str) -> bool:
+    """Whether a sentence of an agent tells what is or was, not what the agent is about to do."""
+    if _ANNOUNCES.match(sentence) or narrates(sentence):
+        return False
+    return len(content_stems(sentence)) >= LIMITS.min_stems
+
+
+def _beginning(found: Iterable[str]) -> str:
+    """As many whole sentences as there is room for; the beginning of the first in any case."""
     told: list[str] = []
-    for sentence in sentences(without_bold(text)):
+    for sentence in found:
         if sum(map(len, told)) + len(sentence) > LIMITS.characters and told:
             break
-        if not ended.find(sentence, exchange.started, exchange.session, seq):
-            told.append(sentence)
-    if told:
-        yield RelatedStatement(" ".join(told)[: LIMITS.characters], True, exchange.trust, name)
+        told.append(sentence)
+    return " ".join(told)[: LIMITS.characters]
