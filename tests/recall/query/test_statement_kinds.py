@@ -58,6 +58,7 @@ def test_other_questions_ask_for_nothing_forbidden(question: str) -> None:
 
 
 def test_ways_and_faults_are_told_from_other_questions() -> None:
+    assert not asks_for_way("How should I structure the interviews?")
     assert asks_for_way("How do I run the tests?") and asks_for_way("how to deploy?")
     assert not asks_for_way("How do tests find the database?")
     assert asks_what_went_wrong("What went wrong yesterday?")

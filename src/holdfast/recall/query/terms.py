@@ -48,9 +48,9 @@ _ASKS_WHAT_IS_FORBIDDEN = regex(
     r"\b(?:what|which|who|where|when) (?:must|may|should|shall) (?:\w+ ){1,4}?(?:not|never)\b",
     re.IGNORECASE,
 )
-# Asks for a way to do something: "How do I start the server?"
+# Asks for a way to do something: "How do I start the server?" "How should I …" asks for advice.
 _ASKS_FOR_WAY = regex(
-    r"\bhow (?:(?:do|can|could|should|would|shall|must) (?:i|we|you|one|people|users?|somebody|"
+    r"\bhow (?:(?:do|can|could|must) (?:i|we|you|one|people|users?|somebody|"
     r"someone|anyone)|to|does one)\b|\bwhat (?:is|are|was) the (?:commands?|steps?|way|procedure) "
     r"(?:to|for|of)\b|\b(?:which|what) command\b",
     re.IGNORECASE,
