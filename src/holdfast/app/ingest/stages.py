@@ -98,8 +98,8 @@ CONCEPTS = Stage("concepts", 11, _concepts, reads_vectors=True)
 # In order: a stage reads what those before it wrote. A stage's module is imported only when it has
 # work, so its version is repeated here; a test compares the two.
 STAGES = (
-    Stage("retain", 32, _retain, by_vectors=1000),
-    Stage("facts", 16, _facts),
+    Stage("retain", 33, _retain, by_vectors=1000),
+    Stage("facts", 17, _facts),
     Stage("patterns", 4, _patterns),
     Stage("reflect", 4, _reflect),
     CONCEPTS,
