@@ -267,6 +267,8 @@ def _statements(
     ids = [one.id for one in found if one.kind == "memory"]
     records = (record for id in ids for record in reader.records.find(bank, "memory", id, 1))
     memories = [record for record in records if isinstance(record, Memory)]
+    if not memories:
+        return
     by_person: dict[str, bool] = {}
     for memory in tellable_of(reader, bank, memories):
         known = state(reader, memory, ended, by_person)
