@@ -161,6 +161,57 @@ def test_only_what_briefs_tell_can_be_judged_and_a_reason_is_one_sentence(tmp_pa
         assert memory.reader.curation.judgements(bank) == {}
 
 
+CLEAR = "The queue of a berth belongs to the berth, because ships are moved at night."
+
+
+def test_a_useful_statement_of_an_agent_is_told_in_the_words_of_whoever_judged_it(
+    tmp_path: Path,
+) -> None:
+    with two_statements(tmp_path) as memory:
+        memory.curation.judge([name_of(KEPT)], Verdict.USEFUL, who="ada", words=f" {CLEAR}\n")
+        told = group(brief_of(memory), KNOWN)
+        assert f"“{CLEAR}” (reworded)" in told and KEPT not in told
+        memory.curation.judge([name_of(KEPT)], Verdict.USEFUL)
+        assert KEPT in group(brief_of(memory), KNOWN)
+
+
+def test_other_words_are_for_one_useful_statement_of_an_agent(tmp_path: Path) -> None:
+    rule = "Always book berths by radio, never by telephone."
+    with two_statements(tmp_path) as memory:
+        said = memory.curation.remember(rule, bank="proj")
+        for ids, verdict in (
+            ([name_of(KEPT), name_of(OTHER)], Verdict.USEFUL),
+            ([name_of(KEPT)], Verdict.OUTDATED),
+        ):
+            with pytest.raises(InputError, match="one useful record"):
+                memory.curation.judge(ids, verdict, words=CLEAR)
+        with pytest.raises(InputError, match="briefs quote it"):
+            memory.curation.judge([said.id], Verdict.USEFUL, words=CLEAR)
+        with pytest.raises(InputError, match="The wording has 300 characters"):
+            memory.curation.judge([name_of(KEPT)], Verdict.USEFUL, words="x" * 300)
+
+
+@pytest.mark.model
+@pytest.mark.parametrize(("verdicts", "passed_over"), [(1, False), (10, True)])
+def test_what_an_agent_did_not_judge_in_a_review_is_not_told(
+    tmp_path: Path, verdicts: int, passed_over: bool
+) -> None:
+    texts = [f"Crane {n} lifts {n} tons, since its chain was made for pier {n}." for n in range(10)]
+    scripts = [
+        session("2026-09-01", 1, FILLER, " ".join([KEPT, *texts])),
+        session("2026-09-03", 3, "Which lamp of the pier is broken?", "The third lamp is broken."),
+    ]
+    with open_filled(tmp_path, *scripts) as memory:
+        retain(memory, KEPT, Kind.FACT)
+        for text in texts:
+            retain(memory, text, Kind.FACT)
+        judged = [name_of(text) for text in texts[:verdicts]]
+        memory.curation.judge(judged, Verdict.UNNEEDED, who="ada")
+        assert KEPT in group(brief_of(memory), KNOWN)
+        memory.curation.judge(judged, Verdict.UNNEEDED, who="agent (claude-code)")
+        assert (KEPT not in group(brief_of(memory), KNOWN)) is passed_over
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["fact", "exchange"])
 def test_what_is_outdated_is_not_told_at_the_first_prompt(tmp_path: Path, kind: str) -> None:

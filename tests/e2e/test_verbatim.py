@@ -17,8 +17,8 @@ from typing import Any, NamedTuple, cast
 import pytest
 from markdown_it import MarkdownIt
 
-from holdfast.app.curation.rule_teaching import AGENT
 from holdfast.app.memory import Holdfast
+from holdfast.model.curation import AGENT
 from holdfast.model.knowledge import Network
 from holdfast.settings import load_settings
 from tests.e2e.access.key_client import INTERFACES, KeyClient, ServerOperations

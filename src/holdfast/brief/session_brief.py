@@ -310,8 +310,8 @@ def _durability(part: Part) -> tuple[bool, str]:
     return says_it_lasts(line.partition(": ")[2]), line.removeprefix("- ").partition(" ")[0]
 
 
-# Stands behind what a model reworded; the record has the original.
-_REWORDED = " (in a model's words)"
+# Stands behind what whoever judged it useful put in other words; the record has the original.
+_REWORDED = " (reworded)"
 # What statements are called among those that are known.
 _LABELS = {Kind.OUTCOME: "done", Kind.LESSON: "learned"}
 
@@ -319,7 +319,7 @@ _LABELS = {Kind.OUTCOME: "done", Kind.LESSON: "learned"}
 def _statement_part(
     one: KnownStatement, group: Group, findings: Findings, reworded: str = ""
 ) -> Part:
-    """`reworded` is what a model made of it, if nobody would understand its own words."""
+    """`reworded` is what whoever judged it made of it, if nobody would understand its own words."""
     memory = one.memory
     name = uri("memory", memory.id)
     label = "agent" if memory.by_agent else "user"

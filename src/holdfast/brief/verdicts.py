@@ -7,12 +7,13 @@ replaced or done is not told because somebody called it useful.
 
 Verdicts come from people, from agents that a person asked to review (the curation log), and from a
 model, if the settings name one (`refine.by_model.brief_review`), which is asked about the best
-statements. What a person or an agent says stands above what a model says.
+statements. What a person or an agent says stands above what a model says. After a review by an
+agent or a model, older statements that it was not shown, or could not judge, are not told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 
 from holdfast.brief.known_statements import own_words
@@ -36,6 +37,8 @@ from holdfast.store.protocol import Reader
 _DIGESTS = "holdfast://digest/"
 # They make one statement, so that another record that says the same is judged with them.
 _STATEMENTS = ("holdfast://memory/", "holdfast://fact/")
+# So many verdicts of an agent are a review of what a brief tells.
+_REVIEW = 10
 
 
 class Verdicts:
@@ -49,7 +52,7 @@ class Verdicts:
         reviewed: str = "",
     ) -> None:
         """`judged` are the verdicts; `text_of` reads what a memory or a fact says; `reworded` has
-        the words that a model gave to useful ones, and `reviewed` is when it was last asked."""
+        other words for useful ones, and `reviewed` is when all was last reviewed."""
         self._judged = judged
         self._text_of = text_of
         self._reworded = reworded or {}
@@ -72,12 +75,12 @@ class Verdicts:
         return self._is(name, Verdict.UNNEEDED) or self._is(name, Verdict.OUTDATED)
 
     def is_passed_over(self, name: str, time: str) -> bool:
-        """Whether a statement of this time was there when a model was asked, and others came before
-        it: what the model called useful is told in its place."""
+        """Whether a statement of this time was there at the last review, and others came before it:
+        what was called useful is told in its place."""
         return time <= self._reviewed and self.of(name) is None
 
     def reworded(self, name: str) -> str:
-        """A useful record in the words of a model, if its own are not understood alone; else ""."""
+        """A useful record in other words, if its own are not understood alone; else ""."""
         return self._reworded.get(name, "") if self.is_useful(name) else ""
 
     def useful(self, kind: str) -> list[str]:
@@ -118,7 +121,16 @@ def read_verdicts(reader: Reader, bank: str) -> Verdicts:
         name: Judgement(one.verdict, one.time, one.model, one.why) for name, one in by_model.items()
     }
     reworded = {name: one.rewritten for name, one in by_model.items() if one.rewritten}
-    return Verdicts({**said, **judged}, text_of, reworded, last_review(reader, bank))
+    reworded |= {name: one.words for name, one in judged.items() if one.words}
+    reviewed = max(last_review(reader, bank), _last_review_by_agent(judged.values()))
+    return Verdicts({**said, **judged}, text_of, reworded, reviewed)
+
+
+def _last_review_by_agent(judged: Iterable[Judgement]) -> str:
+    """When an agent last judged, if it judged so much that it was a review; else "". A person, who
+    drops one line, has not looked at all others."""
+    times = [one.time for one in judged if one.by_agent]
+    return max(times) if len(times) >= _REVIEW else ""
 
 
 def _by_model(reader: Reader, bank: str) -> dict[str, ModelVerdict]:

@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 from holdfast.errors import InputError
 from holdfast.learn.curation import Curator, Target
 from holdfast.model.curation import Action, Curation, Verdict, verdict_text
+from holdfast.model.knowledge import Memory
 from holdfast.store.protocol import Writer
 
 # What briefs tell.
 JUDGEABLE_KINDS = ("memory", "fact", "exchange", "digest", "commit")
-# The reason is shown wherever the record is.
-MAX_REASON_CHARS = 400
+# The reason is shown wherever the record is; other words for it stand in a brief.
+MAX_REASON_CHARS, MAX_WORDS_CHARS = 400, 240
 
 
 def judge(
@@ -22,18 +23,17 @@ def judge(
     targets: Sequence[Target],
     verdict: Verdict,
     why: str = "",
+    words: str = "",
 ) -> list[Curation]:
     """Append a verdict on each of some records to the log, and derive what depends on them; all of
-    them or none. `who` judges."""
-    why = " ".join(why.split())
-    if len(why) > MAX_REASON_CHARS:
-        raise InputError(
-            f"The reason has {len(why):,} characters; at most {MAX_REASON_CHARS:,} are allowed.",
-            "Say it in one sentence.",
-        )
+    them or none. `who` judges; `words` are how a brief tells the record."""
+    why = _sentence(why, "reason", MAX_REASON_CHARS)
+    words = _sentence(words, "wording", MAX_WORDS_CHARS)
     for target in targets:
         _check_judgeable(target)
-    text = verdict_text(verdict, why)
+    if words:
+        _check_rewordable(writer, targets, verdict)
+    text = verdict_text(verdict, why, words)
     with writer.transaction():
         made = [
             writer.curation.append(Curation(0, one.bank, now(), Action.JUDGE, one.uri, text, who))
@@ -44,6 +44,31 @@ def judge(
             judged = [target for target in targets if target.bank == bank]
             Curator(writer, now, who).apply(bank, judged)
     return made
+
+
+def _sentence(text: str, name: str, most: int) -> str:
+    text = " ".join(text.split())
+    if len(text) > most:
+        raise InputError(
+            f"The {name} has {len(text):,} characters; at most {most:,} are allowed.",
+            "Say it in one sentence.",
+        )
+    return text
+
+
+def _check_rewordable(writer: Writer, targets: Sequence[Target], verdict: Verdict) -> None:
+    """Other words are for one useful statement of an agent. People are quoted."""
+    if verdict is not Verdict.USEFUL or len(targets) != 1:
+        raise InputError(
+            "Other words are for one useful record.", "Judge it alone, with `useful ID --words`."
+        )
+    target = targets[0]
+    found = writer.records.find(target.bank, target.kind, target.id, 1)
+    if not any(isinstance(one, Memory) and one.by_agent for one in found):
+        raise InputError(
+            f"{target.uri} is not a statement of an agent: briefs quote it.",
+            f"`holdfast correct {target.id} TEXT` replaces its text everywhere.",
+        )
 
 
 def _check_judgeable(target: Target) -> None:

@@ -11,6 +11,9 @@ from enum import StrEnum
 from holdfast.lazy_dataclass import dataclass
 from holdfast.lazy_named_tuple import NamedTuple
 
+# How the log names an agent that decided: "agent", or "agent (claude-code)".
+AGENT = "agent"
+
 
 class Action(StrEnum):
     """The kinds of decision."""
@@ -92,25 +95,34 @@ _VERDICTS = tuple(Verdict)
 
 
 class Judgement(NamedTuple):
-    """A verdict on a record: whose, since when, and why ("" if no reason was given)."""
+    """A verdict on a record: whose, since when, and why ("" if no reason was given). `words` say
+    what is useful so that it is understood alone; "" if its own words are."""
 
     verdict: Verdict
     time: str
     who: str
     why: str = ""
+    words: str = ""
+
+    @property
+    def by_agent(self) -> bool:
+        return self.who.startswith(AGENT)
 
 
-def verdict_text(verdict: Verdict, why: str) -> str:
-    """The text of the log entry of a verdict: "outdated: the cache was removed"."""
-    return f"{verdict.value}: {why}" if why else verdict.value
+def verdict_text(verdict: Verdict, why: str, words: str = "") -> str:
+    """The text of the log entry of a verdict: "outdated: the cache was removed"; other words for
+    the record are its second line."""
+    said = f"{verdict.value}: {why}" if why else verdict.value
+    return f"{said}\n{words}" if words else said
 
 
 def read_judgement(entry: Curation) -> Judgement | None:
     """The verdict of a log entry; None for another decision and for one whose text was erased."""
-    word, _, why = entry.text.partition(": ")
+    said, _, words = entry.text.partition("\n")
+    word, _, why = said.partition(": ")
     if entry.action is not Action.JUDGE or word not in _VERDICTS:
         return None
-    return Judgement(Verdict(word), entry.time, entry.who, why)
+    return Judgement(Verdict(word), entry.time, entry.who, why, words)
 
 
 # Who gives a record other words, or says that it still holds, has judged it anew.

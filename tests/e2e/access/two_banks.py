@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import psycopg
 
-from holdfast.app.curation.rule_teaching import AGENT
 from holdfast.app.memory import Holdfast
+from holdfast.model.curation import AGENT
 from holdfast.model.knowledge import Network
 from holdfast.model.ledgers.injections import Injection, InjectionKind
 from holdfast.settings import Settings, load_settings

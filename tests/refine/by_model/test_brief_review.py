@@ -244,7 +244,7 @@ def test_what_is_not_understood_alone_is_told_in_the_words_of_the_model(tmp_path
         said = {VAGUE: {"verdict": "useful", "rewritten": CLEAR}}
         review(memory, by_text(said))
         known = group(brief_of(memory), KNOWN)
-        assert f"“{CLEAR}” (in a model's words)" in known and VAGUE not in known
+        assert f"“{CLEAR}” (reworded)" in known and VAGUE not in known
         record = find_by_uri(memory.reader, memory.context.bank_id(), name_of(VAGUE))
         assert isinstance(record, Memory) and record.what == VAGUE, "the original is kept"
 

@@ -79,12 +79,20 @@ class RecordCuration:
         why: str = "",
         bank: str | None = ALL_BANKS,
         who: str = "",
+        words: str = "",
     ) -> list[Curation]:
-        """Say whether records should be told to later sessions, and why; all of them or none."""
+        """Say whether records should be told to later sessions, and why; all of them or none.
+        `words` are how briefs tell one that is not understood alone."""
         targets = list({one.uri: one for one in (self.target(id, bank) for id in ids)}.values())
         context = self._context
         made = judge(
-            context.store, context.now, context.actor(who), targets, verdict, context.redact(why)
+            context.store,
+            context.now,
+            context.actor(who),
+            targets,
+            verdict,
+            context.redact(why),
+            context.redact(words),
         )
         self._context.after_change()
         return made

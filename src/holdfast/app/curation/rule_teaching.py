@@ -41,14 +41,14 @@ from holdfast.learn.rule_writing import (
     write,
     written_or_reverted,
 )
-from holdfast.model.curation import Action, Curation, in_effect
+from holdfast.model.curation import AGENT, Action, Curation, in_effect
 from holdfast.model.ids import content_id
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import uri
 from holdfast.refine.rules.domains import domain_of
 from holdfast.store.protocol import Store
 
-PERSON, AGENT = "person", "agent"
+PERSON = "person"
 AUTO_LEARN_ACTIONS = ("status", "candidates", "promote")
 # The fields of a proposal that agents are told.
 _PROPOSAL_KEYS = "id kind target text domain path paths reason made trust".split()

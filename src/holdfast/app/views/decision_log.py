@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from holdfast.app.curation.rule_proposals import AUTOMATIC_AUTHOR
-from holdfast.app.curation.rule_teaching import AGENT
 from holdfast.learn.bank_merge_log import is_bank_merge, read_merge
 from holdfast.learn.bank_settings import read_change
 from holdfast.learn.decision_state import RETENTION_AUTHOR
 from holdfast.learn.rule_writing import read_written
-from holdfast.model.curation import Action, Curation
+from holdfast.model.curation import AGENT, Action, Curation
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import parse_uri, uri
 from holdfast.store.protocol import Reader

@@ -22,6 +22,11 @@ from holdfast.interfaces.cli.ingest_progress import reading_time
 from holdfast.interfaces.cli.screen import Screen, amount, number
 from holdfast.sources.json_fields import items
 
+# Nobody but a reader can tell what no longer holds.
+REVIEW_HINT = (
+    "Some lines may no longer hold. `/holdfast:review` in Claude Code (with the plugin) has Claude "
+    "check them against your code; `holdfast review brief` lists them for you."
+)
 # The first column may take this much of a line of 80 characters.
 _MAX_COLUMN = 32
 
@@ -159,6 +164,7 @@ def print_first_brief(screen: Screen, memory: Holdfast) -> Brief | None:
             screen.item(screen.paint(line, "dim"), "  ")
         tokens = number(len(brief.text) // 4, "token")
         screen.line(f"  ({number(brief.notes, 'note')}, about {tokens})")
+        screen.wrap(REVIEW_HINT, "  ")
     questions = questions_to_try(memory, bank, utc_now())
     if questions:
         option = "" if bank == _bank_here(memory) else f" --bank {name}"

@@ -11,12 +11,13 @@ from collections.abc import Callable
 from typing import Any
 
 from holdfast.app.answers.tool import Object, fit
-from holdfast.app.curation.rule_teaching import AGENT, learn_result_json
+from holdfast.app.curation.rule_teaching import learn_result_json
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.search.hit_view import citation_json, citation_text
 from holdfast.framed_text import defang, one_line
 from holdfast.interfaces.mcp.memory_source import MemorySource, ReopeningMemory, open_existing
 from holdfast.interfaces.mcp.server_spec import CallContext, tool_result
+from holdfast.model.curation import AGENT
 from holdfast.model.opinions import Reflection
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from holdfast.app.curation.rule_teaching import AGENT
 from holdfast.app.memory import Holdfast
-from holdfast.model.curation import Action
+from holdfast.model.curation import AGENT, Action
 from holdfast.model.knowledge import ReviewState
 from holdfast.model.trust import Trust
 from holdfast.settings import load_settings

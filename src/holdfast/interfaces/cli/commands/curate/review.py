@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from holdfast.app.core.context import ALL_BANKS
-from holdfast.app.curation.rule_teaching import AGENT
 from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
 from holdfast.app.views.review_list import LIMITS, ReviewItem, review_json, review_list
@@ -15,7 +14,7 @@ from holdfast.interfaces.cli.output.records import print_record_head
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import truncate
-from holdfast.model.curation import Verdict
+from holdfast.model.curation import AGENT, Verdict
 from holdfast.model.knowledge import Fact, ProposalKind, Review
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import uri
@@ -28,11 +27,12 @@ wrong. `keep` leaves a fact in force, `retire` retracts it; both can be undone, 
 decided automatically. If a model service is configured, its advice is shown.
 Proposed rules are listed too; decide about them with `holdfast promote`.
 
-`brief` lists what the next start brief tells and what nearly made it, with what the last
-sessions were about. `useful`, `unneeded` (true, but not worth telling) and `outdated` (no
-longer true) judge records: a useful one is told first, the others are not told at the start
-of a session, and one that is outdated says so in every answer. The latest verdict counts; a
-correction of the record ends it, `undo` takes it back.
+`brief` lists what the next start brief contains and what nearly made it, with what the last
+sessions were about. `useful`, `unneeded` (true, but not worth a line) and `outdated` (no
+longer true) judge records: useful ones come first in briefs, the others are left out at the
+start of a session, and outdated ones are marked so in every answer. The latest verdict counts;
+a correction of the record ends it, `undo` takes it back. --words puts a useful statement of
+an agent so that it is understood alone; the record keeps its own words.
 
 --json prints {"reviews", "proposals", "rules"}, with `brief` {"bank", "statements",
 "sessions"}, with a decision {"decided"}."""
@@ -43,7 +43,8 @@ EXAMPLES = """\
   holdfast review retire 5c1f0a --yes
   holdfast review brief
   holdfast review outdated memory/1a2b3c4d --why "the queue was removed"
-  holdfast review useful 5c1f0a 77d0b1e2"""
+  holdfast review useful 5c1f0a 77d0b1e2
+  holdfast review useful 5c1f0a --words "The import reads each file once, by its hash.\""""
 
 # The start of a text, in characters: of a fact about three lines, of a model's advice four, of a
 # proposed rule two; and how many pieces of evidence are named.
@@ -55,6 +56,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument("ids", nargs="*", metavar="ID", help="an id or the start of one")
     parser.flag("--all", "also decided ones")
     parser.option("--why", "TEXT", "the reason of a verdict, in one sentence")
+    parser.option("--words", "TEXT", "other words for a useful statement of an agent")
     parser.option("--by-agent", "NAME", "an agent judges, on a person's order; its name")
     options.add_limit(
         parser, LIMITS.statements, "how many statements of `brief` (default: {default})"
@@ -66,10 +68,10 @@ def configure(parser: Parser) -> None:
 
 def run(screen: Screen, arguments: Arguments) -> None:
     what = arguments.what
-    if what not in tuple(Verdict) and (arguments.why or arguments.by_agent):
+    if what not in tuple(Verdict) and (arguments.why or arguments.words or arguments.by_agent):
         raise InputError(
-            "Only a verdict has a reason and a judge.",
-            f"Use --why and --by-agent with {', '.join(Verdict)}.",
+            "Only a verdict has a reason, other words and a judge.",
+            f"Use --why, --words and --by-agent with {', '.join(Verdict)}.",
         )
     if what == "brief":
         return _list_brief(screen, arguments)
@@ -99,7 +101,9 @@ def _judge(screen: Screen, arguments: Arguments) -> None:
     verdict = Verdict(arguments.what)
     who = f"{AGENT} ({arguments.by_agent})" if arguments.by_agent else ""
     with open_memory(create=False) as memory:
-        made = memory.curation.judge(arguments.ids, verdict, arguments.why, arguments.bank, who)
+        made = memory.curation.judge(
+            arguments.ids, verdict, arguments.why, arguments.bank, who, arguments.words
+        )
         texts = {one.target: memory.show(one.target, one.bank) for one in made}
     if not arguments.json:
         for one in made:

@@ -10,6 +10,7 @@ from holdfast.capture.home_paths import HomePaths
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, minute, number
+from holdfast.interfaces.cli.setup_summary import REVIEW_HINT
 from holdfast.language import truncate
 from holdfast.model.ledgers.injections import Injection
 from holdfast.settings import load_settings
@@ -72,6 +73,8 @@ def run(screen: Screen, arguments: Arguments) -> None:
         screen.json({"id": brief.id, "text": brief.text, "records": brief.records})
     elif brief.text:
         _print_text(screen, brief.text, judged)
+        if not judged and not arguments.prompt:
+            screen.wrap(REVIEW_HINT)
     else:
         what = "nothing is relevant to this prompt" if arguments.prompt else "nothing to inject yet"
         screen.wrap(f"The brief is empty: {what}. {hint}".strip())
