@@ -60,7 +60,8 @@ def _check_rewordable(writer: Writer, targets: Sequence[Target], verdict: Verdic
     """Other words are for one useful statement of an agent. People are quoted."""
     if verdict is not Verdict.USEFUL or len(targets) != 1:
         raise InputError(
-            "Other words are for one useful record.", "Judge it alone, with `useful ID --words`."
+            "Other words are for one useful record.",
+            "Judge it alone: `holdfast review useful ID --words TEXT`.",
         )
     target = targets[0]
     found = writer.records.find(target.bank, target.kind, target.id, 1)

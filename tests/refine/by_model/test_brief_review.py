@@ -73,6 +73,7 @@ def review(
     caps: SpendCaps = PLENTY,
     is_over: bool = True,
     now: str = NOW,
+    most: int = 100,
 ) -> tuple[ReviewReport, list[Question]]:
     chat = ScriptedChat(*answers)
     store = memory.store
@@ -80,7 +81,7 @@ def review(
     run = ModelRun(store, governor, Redactor(), lambda: now, lambda session: is_over)
 
     def find(bank: str) -> Sequence[Statement]:
-        return list(find_statements(store, BriefSettings(), bank))
+        return list(find_statements(store, BriefSettings(), bank))[:most]
 
     return BriefReviewer(run, tokens, "", find).run(), chat.asked
 
@@ -213,13 +214,9 @@ def test_a_correction_ends_the_verdict_of_a_model(tmp_path: Path) -> None:
         assert other in brief_of(memory)
 
 
-def test_what_was_not_asked_is_not_told_in_place_of_what_was_judged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    limits = brief_review.ReviewLimits(first_statements=1)
-    monkeypatch.setattr(brief_review, "_LIMITS", limits)
+def test_what_was_not_asked_is_not_told_in_place_of_what_was_judged(tmp_path: Path) -> None:
     with two_statements(tmp_path) as memory:
-        _, (question,) = review(memory, by_text({}))
+        _, (question,) = review(memory, by_text({}), most=1)
         (line,) = asked_about(question)
         assert OTHER in line or KEPT in line
         assert OTHER not in brief_of(memory) and KEPT not in brief_of(memory)

@@ -2,21 +2,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from holdfast.model.knowledge import Kind
 from holdfast.model.records import Role, ToolCall, Turn
 from holdfast.model.trust import Trust
 from holdfast.refine.distil.distil import distil
-from holdfast.refine.distil.features import Candidate, describe, find_candidates, hashed_words
+from holdfast.refine.distil.features import Candidate, describe, find_candidates
 from holdfast.refine.distil.kinds import kind_of
 from holdfast.refine.distil.selector import (
     LIMITS,
     Scored,
     SelectionLimits,
     packaged_selector,
-    scale,
     select,
 )
 from holdfast.refine.distil.standalone import standalone, with_context
@@ -590,19 +588,6 @@ def test_the_weights_fit_the_numbers() -> None:
     results = packaged_selector().score(utterances, candidates)
     assert len(results) == len(candidates) == len(numbers)
     assert len({round(one.score, 6) for one in results}) > 1
-
-
-def test_what_was_rare_in_training_does_not_decide_alone() -> None:
-    numbers = np.zeros((1, 3), np.float32)
-    weights = {"mean": np.full(3, -1e6, np.float32), "spread": np.full(3, 0.1, np.float32)}
-    assert np.abs(scale(weights, numbers)).max() < 10
-
-
-def test_hashed_words_have_length_one_and_tell_people_from_agents() -> None:
-    one = statement("The tenant is part of every key.")
-    by_person, by_agent = hashed_words(one, True), hashed_words(one, False)
-    assert by_person != by_agent
-    assert sum(v * v for v in by_person.values()) == pytest.approx(1.0)
 
 
 def test_the_same_session_is_distilled_the_same_way_each_time() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,8 +19,9 @@ from holdfast.refine.distil.features import (
     hashed_words,
     sentences_of,
 )
+from holdfast.refine.distil.selector import scale
 from holdfast.refine.distil.utterances import Place, Utterance
-from tests.refine.distil.test_distil import said
+from tests.refine.distil.test_distil import said, statement
 
 MESSAGES = (
     "Fixed `read.py`. It turns out that the wrapper reads twice, due to `retry()`. Done!",
@@ -44,8 +46,8 @@ def test_a_statement_is_described_like_its_sentences(is_person: bool) -> None:
     sentences = sentences_of(messages, candidates)
     assert any(len(own) > 1 for own in sentences)
     assert describe(messages, candidates).tolist() == describe(messages, candidates, whole).tolist()
-    for (_, statement), own in zip(candidates, sentences, strict=True):
-        assert hashed_words(statement, is_person, own) == hashed_words(statement, is_person)
+    for (_, one), own in zip(candidates, sentences, strict=True):
+        assert hashed_words(one, is_person, own) == hashed_words(one, is_person)
 
 
 def test_a_list_of_rules_is_its_own_sentence() -> None:
@@ -84,3 +86,16 @@ def _plain_pattern(cue: Cue) -> re.Pattern[str]:
 def test_long_texts_have_the_same_words_as_short_ones() -> None:
     text = "The wrapper reads every row of the ledger twice. "
     assert content_words(text) == content_words(text * 200)
+
+
+def test_what_was_rare_in_training_does_not_decide_alone() -> None:
+    numbers = np.zeros((1, 3), np.float32)
+    weights = {"mean": np.full(3, -1e6, np.float32), "spread": np.full(3, 0.1, np.float32)}
+    assert np.abs(scale(weights, numbers)).max() < 10
+
+
+def test_hashed_words_have_length_one_and_tell_people_from_agents() -> None:
+    one = statement("The tenant is part of every key.")
+    by_person, by_agent = hashed_words(one, True), hashed_words(one, False)
+    assert by_person != by_agent
+    assert sum(v * v for v in by_person.values()) == pytest.approx(1.0)

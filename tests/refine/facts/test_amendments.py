@@ -390,6 +390,8 @@ def test_decisions_on_one_subject_that_both_hold_do_not_replace_each_other() -> 
         ("why are uploads capped at 10 MB?", False, False),
         ("skip the linter for this commit", False, False),
         ("see https://example.com/issues/1 about uploads", False, False),
+        ("/pr-review 154", False, False),
+        ("/tmp is mounted without exec", True, True),
     ],
 )
 def test_plain_statements_say_how_something_is_to_be(

@@ -99,7 +99,7 @@ CONCEPTS = Stage("concepts", 11, _concepts, reads_vectors=True)
 # work, so its version is repeated here; a test compares the two.
 STAGES = (
     Stage("retain", 33, _retain, by_vectors=1000),
-    Stage("facts", 17, _facts),
+    Stage("facts", 18, _facts),
     Stage("patterns", 4, _patterns),
     Stage("reflect", 4, _reflect),
     CONCEPTS,

@@ -53,10 +53,10 @@ _ONE_OFF = regex(
     r"pour l['’]instant|por ahora|voorlopig)\b",
     re.IGNORECASE,
 )
-# Talk about the work at hand: reports, guesses, links and files. It says nothing about how things
-# are to be from then on.
+# Talk about the work at hand: reports, guesses, links, files and slash commands. It says nothing
+# about how things are to be from then on.
 _TALK = regex(
-    r"https?://|@\w|[{}<>|\\]|^[\[`]|[\[(]\d|\w\(|\S/\S+/|\b(?:maybe|perhaps|probably|assume|seems?|"
+    r"https?://|^/[\w:.-]+(?:\s+\S+)?$|@\w|[{}<>|\\]|^[\[`]|[\[(]\d|\w\(|\S/\S+/|\b(?:maybe|perhaps|probably|assume|seems?|"
     r"looks? like|currently|somehow|investigate|not found|error:|(?:is|are) not \w+ing|"
     r"that['’]?s (?:actually )?(?:not|wrong)|look(?:ing)? (?:at|into)|find (?:a|out|the)|"
     r"make sure|ensure|makes sense|wondering|worried|helped|i['’](?:m|ve|d)|"
