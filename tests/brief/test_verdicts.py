@@ -8,6 +8,7 @@ import pytest
 
 from holdfast.app.memory import Holdfast
 from holdfast.brief.known_statements import StatementLimits
+from holdfast.brief.session_brief import BriefLimits
 from holdfast.errors import InputError
 from holdfast.model.curation import Verdict
 from holdfast.model.ids import content_id
@@ -210,6 +211,30 @@ def test_what_an_agent_did_not_judge_in_a_review_is_not_told(
         assert KEPT in group(brief_of(memory), KNOWN)
         memory.curation.judge(judged, Verdict.UNNEEDED, who="agent (claude-code)")
         assert (KEPT not in group(brief_of(memory), KNOWN)) is passed_over
+
+
+@pytest.mark.model
+def test_few_statements_are_known_that_nobody_judged(tmp_path: Path) -> None:
+    texts = [
+        "Cranes are greased on Sundays, because the yard is closed then.",
+        "Tide tables come from the observatory, since the buoy is far out.",
+        "Invoices carry two stamps, because customs wants both.",
+        "Pilots board behind the lighthouse, since the channel begins there.",
+        "Fuel is metered in litres, because the tax office counts them.",
+        "Fog horns sound twice, since one blast means fire in this harbour.",
+        "Fish are weighed wet, because the auction pays by that weight.",
+        "Ropes are dyed red, since guests look for that colour.",
+    ]
+    scripts = [session(f"2026-09-0{n}", n, FILLER, text) for n, text in enumerate(texts, 1)]
+    with open_filled(tmp_path, *scripts, update_every=9) as memory:
+        for text in texts:
+            retain(memory, text, Kind.FACT)
+        known = group(brief_of(memory), KNOWN)
+        told = [text for text in texts if text in known]
+        assert len(told) == BriefLimits().known < len(texts)
+        memory.curation.judge([name_of(text) for text in texts], Verdict.USEFUL)
+        known = group(brief_of(memory), KNOWN)
+        assert all(text in known for text in texts)
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ decided in `session_brief`, how much of it in `BriefLimits`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import inf
 from typing import NamedTuple
 
 from holdfast.brief.brief_page import Group, Page, Part
@@ -87,6 +88,8 @@ class BriefLimits(NamedTuple):
 
     decisions: int = 12
     open_tasks: int = 3
+    # Without a verdict on them. More of them tell more, and more that no longer holds.
+    known: int = 6
     notes: int = 3
     opinions: int = 3
     # Opinions below this confidence are left out.
@@ -198,8 +201,11 @@ def _told_already(page: Page) -> list[str]:
     return [*page.lines(Group.LAST_SESSION), *more]
 
 
-# How many statements some groups have at most.
-_MOST = {Group.LEFT_OPEN: _LIMITS.open_tasks, Group.DECIDED: _LIMITS.decisions}
+def _most(group: Group, is_useful: bool) -> float:
+    """How many statements a group may have before one that is called useful or not is added."""
+    if group is Group.KNOWN and not is_useful:
+        return _LIMITS.known
+    return {Group.LEFT_OPEN: _LIMITS.open_tasks, Group.DECIDED: _LIMITS.decisions}.get(group, inf)
 
 
 def _is_told(one: KnownStatement, group: Group, findings: Findings) -> bool:
@@ -218,8 +224,10 @@ def _add_statements(
     sessions: set[str] = set()
     for one in ranking.best(_told_already(page)):
         group = _group_of(one)
-        is_told = ranking.is_useful(one.memory) or _is_told(one, group, findings)
-        if page.count(group) == _MOST.get(group) or not is_told:
+        is_useful = ranking.is_useful(one.memory)
+        if page.count(group) >= _most(group, is_useful):
+            continue
+        if not is_useful and not _is_told(one, group, findings):
             continue
         told = _statement_part(one, group, findings, ranking.reworded(one.memory))
         part = _with_contradiction(told, memory_file)
