@@ -200,6 +200,14 @@ _TERMINAL = regex(
     r"(?<=\s)\w\S*@[\w.-]+[: ]\S+ ?[%$#❯>] |(?<!\S)\S+ git:\([^)\n]*\)(?: ✗)?",  # or a prompt
     re.MULTILINE,
 )
+# What a program printed, from where it begins in a line: a time, a place in a script, an address
+# with parameters, a prompt of Windows, a number of a decompiler, the rights of a file.
+_PRINTED = regex(
+    r"(?<!\S)(?:\d\d:\d\d:\d\d(?:[:.,]|\s+[A-Z\[])|\S+\.[jt]sx?(?:\?\S*)?:\d+ (?=\W|[A-Z])|"
+    r"\S*\?\w+=\S*&|(?:\([\w-]+\) |PS )?[A-Z]:\\\S*>|// Token: |\S?[-rwxsSt]{8,9} \d+ \w).*$|"
+    r"(?<=\S )[🐛🚀✅🔄📄].*$",
+    re.MULTILINE,
+)
 # What something is compared with, up to the next mark or for a few words.
 _COMPARED = regex(
     r"\b(?:instead of|rather than|as opposed to|similar(?:ly)? to|such as|unlike|"
@@ -213,9 +221,11 @@ _COMPOSED = regex(
 
 
 def without_pasted_text(text: str) -> str:
-    """A request without lines of a terminal and messages of errors that are pasted into it; "" if a
-    program composed it."""
-    return "" if _COMPOSED.match(text) else without_error_messages(_TERMINAL.sub("", text))
+    """A request without lines of a terminal, what a program printed and messages of errors that are
+    pasted into it; "" if a program composed it."""
+    if _COMPOSED.match(text):
+        return ""
+    return without_error_messages(_PRINTED.sub("", _TERMINAL.sub("", text)))
 
 
 def without_comparisons(text: str) -> str:
