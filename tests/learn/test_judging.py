@@ -12,6 +12,7 @@ from holdfast.model.curation import Action, Verdict
 from holdfast.model.knowledge import EndReason
 from holdfast.model.trust import Status
 from holdfast.model.uris import uri
+from tests.learn.test_erasure import anywhere
 from tests.support.refine_banks import NOW, open_filled, session_on
 
 RULE = "Always book berths by radio, never by telephone."
@@ -125,3 +126,56 @@ def test_the_time_of_a_verdict_is_its_end(harbour: Holdfast) -> None:
         assert fact.validity.until == NOW
         earlier = memory.show(name, as_of="2026-10-01T00:00:00.000Z")
         assert earlier.ended == ()
+
+
+def kept_of(memory: Holdfast) -> str:
+    """The retained memory of what the agent found."""
+    (bank,) = memory.reader.banks.all()
+    found = memory.reader.memories.retained(bank.id)
+    return next(uri("memory", m.id) for m in found if m.by_agent and "import_rows" in m.what)
+
+
+@pytest.mark.parametrize("kind", ["session", "exchange", "turn"])
+def test_a_purge_takes_words_from_verdicts_on_what_is_made_of_sessions(
+    harbour: Holdfast, kind: str, tmp_path: Path
+) -> None:
+    with harbour as memory:
+        (bank,) = memory.reader.banks.all()
+        judge = memory.curation.judge
+        judge([kept_of(memory)], Verdict.USEFUL, "The quartermaster asked.", words="Zibeline.")
+        judge([fact_of(memory)], Verdict.OUTDATED, "The telegraph came.")
+        (session,) = memory.reader.sessions.latest(bank.id)
+        exchange = memory.reader.sessions.exchanges(bank.id, session.id)[1]
+        (turn,) = memory.reader.turns.of_session(bank.id, session.id, 3, 3)
+        ids = {"session": session.id, "exchange": exchange.id, "turn": turn.id}
+        memory.erasure.purge(uri(kind, ids[kind]))
+        log = memory.reader.curation.log(bank.id)
+        judged = [one.text for one in log if one.action is Action.JUDGE]
+        assert judged == ["useful", "outdated"]
+    for words in ("quartermaster", "Zibeline", "telegraph"):
+        assert anywhere(tmp_path, words) == []
+
+
+def test_verdicts_move_with_their_session_to_another_bank(harbour: Holdfast) -> None:
+    with harbour as memory:
+        (old,) = memory.reader.banks.all()
+        (session,) = memory.reader.sessions.latest(old.id)
+        other = memory.remember("The pier is green.", bank="proj")
+        first, second = memory.reader.sessions.exchanges(old.id, session.id)
+        judge = memory.curation.judge
+        judge([uri("exchange", first.id), other.id], Verdict.UNNEEDED)
+        judge([kept_of(memory)], Verdict.USEFUL, WHY, words="The import reads local time.")
+        judge([fact_of(memory)], Verdict.OUTDATED, WHY, who="ada")
+        judge([uri("exchange", second.id)], Verdict.OUTDATED)
+        memory.undo()
+        wanted = memory.reader.curation.judgements(old.id)
+        del wanted[uri("memory", other.id)]
+        assert len(wanted) == 3
+        with memory.store.transaction():
+            bank = memory.context.bank_maker.ensure_named(memory.store, "elsewhere")
+            for source in memory.reader.sources.all():
+                memory.store.derived.move_source(source.id, bank)
+        memory.ingestion.update()
+        assert memory.reader.curation.judgements(bank) == wanted
+        (fact,) = [f for f in memory.reader.facts.all(bank) if f.content == RULE]
+        assert fact.status is Status.RETRACTED

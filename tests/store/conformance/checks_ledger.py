@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from holdfast.model.bank import Bank, Disposition
+from holdfast.model.curation import Action, Curation
 from holdfast.model.ledgers.lines import SourceState
 from holdfast.model.records import Origin
 from holdfast.store.across_tables.lookup import Counts
@@ -300,6 +301,27 @@ def check_everything_from_a_source_moves_to_its_new_bank(make_store: MakeStore) 
         expect(store.sources.balance(BANK).accounted, 0, "balance of the old bank")
         expect(store.passages.search(BANK, ["anchor"]), [], "search in the old bank")
         assert (BANK, "s2") not in stale_names(store), "nothing is left to derive"
+
+
+def check_verdicts_move_with_their_source_once(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            id = store.sources.add("/a.jsonl", "claude-code", BANK).id
+            store.sessions.add(replace(a_session(BANK, "s2"), source=id))
+            store.turns.put([replace(a_turn(1, session="s2"), origin=Origin(id, 1))])
+            store.derived.put(BANK, "s2", [an_exchange(session="s2"), a_digest(session="s2")])
+            for name in ("exchange/x1", "digest/d1", "digest/other"):
+                entry = Curation(
+                    0, BANK, NOON, Action.JUDGE, f"holdfast://{name}", "useful: why\nwords", "ada"
+                )
+                store.curation.append(entry)
+            wanted = store.curation.judgements(BANK)
+            del wanted["holdfast://digest/other"]
+            store.derived.move_source(id, OTHER)
+            expect(store.curation.judgements(OTHER), wanted, "verdicts in the new bank")
+            store.derived.put(OTHER, "s2", [an_exchange(bank=OTHER, session="s2")])
+            store.derived.move_source(id, BANK)
+        expect(len(store.curation.log(BANK)), 3, "verdicts in the old bank, where they stood")
 
 
 def check_a_session_of_two_files_moves_with_one_of_them(make_store: MakeStore) -> None:

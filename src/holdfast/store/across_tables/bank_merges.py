@@ -121,6 +121,10 @@ class BankMerges:
     def merge(self, bank: str, into: str, decision: int) -> None:
         """Move all rows of a bank into another, as the decision with this number says, and remove
         the bank. The sessions that came are to be derived again."""
+        # Nobody reviewed both at once.
+        self._db.run(
+            "DELETE FROM model_summary WHERE bank IN (?, ?) AND kind = 'brief review'", (bank, into)
+        )
         self._note(into, decision, _ALIAS, self._keys("bank_alias", "alias", bank))
         self._note(into, decision, _SOURCE, self._keys("source", "id", bank))
         self._note(into, decision, _DECISION, self._keys("curation", "seq", bank))

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 
 from holdfast.lazy_dataclass import replace
 from holdfast.lazy_named_tuple import NamedTuple
-from holdfast.model.curation import Action, Curation
+from holdfast.model.curation import Action, Curation, verdict_text
 from holdfast.model.knowledge import Claim
 from holdfast.model.query import Passage
 from holdfast.model.records import Digest, Exchange
+from holdfast.model.uris import uri
 from holdfast.store.index.passages import FullTextIndex, PassageWriter
 from holdfast.store.index.progress import StageProgress
 from holdfast.store.knowledge.concepts import ConceptWriter
@@ -263,10 +264,12 @@ class DerivedWriter:
         mark_stale(self._db, [(bank, session, 0)])
 
     def move_summaries(self, session: str, old: str, bank: str) -> None:
-        """Move the summaries of a session to its new bank, because they were paid for."""
+        """Move the summaries of a session to its new bank, because they were paid for. That the old
+        bank was reviewed stays there: nobody was asked about the rest of the new one."""
         own = "SELECT id FROM {} WHERE bank = ? AND session = ?"
         self._db.run(
-            "UPDATE model_summary SET bank = ? WHERE bank = ? AND record IN "
+            "UPDATE model_summary SET bank = ? WHERE bank = ? AND kind <> 'brief review' "
+            "AND record IN "
             f"({own.format('exchange')} UNION {own.format('digest')}) AND NOT EXISTS "
             "(SELECT 1 FROM model_summary AS held WHERE held.bank = ? AND held.hash = "
             "model_summary.hash "
@@ -287,6 +290,7 @@ class DerivedWriter:
                 if decides:
                     self._curation.append(entry)
             self._curation.put_state(c._replace(bank=bank))
+        self._rebank_judgements(session, old, bank)
         self._db.run(
             "INSERT INTO hidden_record SELECT CAST(? AS text), kind, id, session FROM "
             "hidden_record "
@@ -299,3 +303,27 @@ class DerivedWriter:
             "ON CONFLICT DO NOTHING",
             (bank, old),
         )
+
+    def _rebank_judgements(self, session: str, old: str, bank: str) -> None:
+        """Repeat the verdicts on what a session says, unless the other bank has one since."""
+        judged = self._curation.judgements(old)
+        if not judged:
+            return
+        named = self._db.all(
+            "SELECT 'exchange', id FROM exchange WHERE bank = ? AND session = ? "
+            "UNION SELECT 'digest', id FROM digest WHERE bank = ? AND session = ? "
+            "UNION SELECT 'memory', m.id FROM retained_memory AS m JOIN memory_occurrence AS o "
+            "ON o.bank = m.bank AND o.key = m.key WHERE m.bank = ? AND o.session = ? "
+            "UNION SELECT 'fact', e.fact FROM fact_evidence AS e JOIN claim AS c "
+            "ON c.bank = e.bank AND e.uri = 'holdfast://turn/' || c.turn "
+            "WHERE c.bank = ? AND c.session = ?",
+            (old, session) * 4,
+        )
+        own = {uri(kind, id) for kind, id in named}
+        there = self._curation.judgements(bank)
+        for name, one in judged.items():
+            if name in own and (name not in there or there[name].time < one.time):
+                text = verdict_text(one.verdict, one.why, one.words)
+                self._curation.append(
+                    Curation(0, bank, one.time, Action.JUDGE, name, text, one.who)
+                )

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from holdfast.lazy_named_tuple import NamedTuple
-from holdfast.model.curation import Action
+from holdfast.model.curation import Action, Verdict
 from holdfast.model.uris import uri
 from holdfast.store.across_tables.parts import WriterParts
 from holdfast.store.sql.statements import insert_missing
@@ -339,9 +339,16 @@ class Eraser:
 
     def _blank_log(self, what: Erasure) -> None:
         """Take the words out of decisions. The ids of memories and shared records are replaced too,
-        because they are hashes of words and addresses."""
+        because they are hashes of words and addresses. Of verdicts, with any word of a session, all
+        of the bank lose their reasons and wordings: records that are made of many sessions may
+        hold it."""
 
         with self._writable_log():
+            for verdict in Verdict if what.sessions or what.turns else ():
+                self._db.run(
+                    "UPDATE curation SET text = ? WHERE bank = ? AND action = ? AND text LIKE ?",
+                    (verdict.value, what.bank, Action.JUDGE.value, f"{verdict.value}%"),
+                )
             for target in what.targets:
                 self._db.run(
                     "UPDATE curation SET text = '' WHERE bank = ? AND target = ?",
