@@ -23,7 +23,7 @@ from holdfast.recall.lookup.by_uri import find_by_uri
 from holdfast.refine.by_model import brief_review
 from holdfast.refine.by_model.brief_review import BriefReviewer, ReviewReport, Statement
 from holdfast.refine.by_model.model_run import ModelRun
-from holdfast.refine.model_output.model_verdicts import model_verdicts
+from holdfast.refine.model_output.model_verdicts import last_review, model_verdicts
 from holdfast.settings import BriefSettings, SpendCaps
 from holdfast.spend.governor import Governor
 from tests.brief.test_known_statements import FILLER, brief_of, group, retain, session
@@ -176,6 +176,47 @@ def test_a_told_statement_is_judged_again_after_sessions_about_it(tmp_path: Path
         assert verdicts(memory)[name_of(OTHER)] == "outdated" and OTHER not in brief_of(memory)
 
 
+@pytest.mark.parametrize("second", ["I would rather not say.", answer(verdict(99, "useful"))])
+def test_a_verdict_stands_until_an_answer_takes_its_place(tmp_path: Path, second: str) -> None:
+    about = "Sort the list of loads of each crane for the dock foreman."
+    with two_statements(tmp_path) as memory:
+        review(memory, by_text({OTHER: {"verdict": "useful"}}))
+        before = verdicts(memory)
+        later_sessions(memory, tmp_path, about, [1, 2, 3, 4, 5])
+        done, asked = review(memory, second, now="2026-12-05T20:00:00.000Z")
+        assert any(OTHER in line for line in asked_about(asked[0])) and done.failed
+        assert verdicts(memory) == before
+        later_sessions(memory, tmp_path, about, [6])
+        again = by_text({OTHER: {"verdict": "outdated"}})
+        _, asked = review(memory, again, now="2026-12-06T20:00:00.000Z")
+        assert any(OTHER in line for question in asked for line in asked_about(question))
+        assert verdicts(memory)[name_of(OTHER)] == "outdated"
+
+
+def test_that_a_bank_was_reviewed_does_not_move_with_a_session(tmp_path: Path) -> None:
+    with two_statements(tmp_path) as memory:
+        review(memory, by_text({}))
+        bank = memory.context.bank_id() or ""
+        with memory.store.transaction():
+            other = memory.context.bank_maker.ensure_named(memory.store, "elsewhere")
+            for source in memory.reader.sources.all():
+                memory.store.derived.move_source(source.id, other)
+        assert last_review(memory.reader, bank) == NOW and not last_review(memory.reader, other)
+        moved = model_verdicts(memory.reader, other)
+        assert moved, "they were paid for"
+
+
+@pytest.mark.parametrize("is_target", [True, False])
+def test_a_merged_bank_was_not_reviewed(tmp_path: Path, is_target: bool) -> None:
+    with two_statements(tmp_path) as memory:
+        review(memory, by_text({}))
+        with memory.store.transaction():
+            memory.context.bank_maker.ensure_named(memory.store, "elsewhere")
+        memory.merging.merge(*(("elsewhere", "proj") if is_target else ("proj", "elsewhere")))
+        (bank,) = memory.reader.banks.all()
+        assert not last_review(memory.reader, bank.id) and model_verdicts(memory.reader, bank.id)
+
+
 def test_another_statement_of_the_same_matter_is_asked_too(tmp_path: Path) -> None:
     better = (
         "Each berth keeps its own queue of ships on paper, because the radio fails in fog and the "
@@ -277,6 +318,20 @@ def test_an_answer_with_secrets_is_redacted(tmp_path: Path) -> None:
         review(memory, by_text({KEPT: {"verdict": "useful", "why": why}}))
         bank = memory.context.bank_id() or ""
         assert key not in str(model_verdicts(memory.reader, bank))
+
+
+def test_a_secret_at_the_end_of_a_long_reason_is_redacted_before_it_is_cut(tmp_path: Path) -> None:
+    with two_statements(tmp_path) as memory:
+        secret = 'password = "kite moor Lsq8 wave harbour buoy"'
+        why = "each berth keeps its own queue of ships " * 2 + secret
+        assert why.index("buoy") > 115
+        review(memory, by_text({KEPT: {"verdict": "useful", "why": why}}))
+        (stored,) = (
+            one.why
+            for name, one in model_verdicts(memory.reader, memory.context.bank_id() or "").items()
+            if name == name_of(KEPT)
+        )
+        assert stored.startswith("each berth") and "kite moor" not in stored and len(stored) <= 120
 
 
 def test_an_answer_that_cannot_be_used_leaves_the_brief_as_it_is(tmp_path: Path) -> None:

@@ -225,10 +225,12 @@ class BriefReviewer:
         data += [one.text(Detail.FULL) for one in outlines.all if drafts]
         with self._store.transaction():
             for number, one in enumerate(batch, 1):
-                content = ""
                 if number in drafts:
                     content = self._checked(one, drafts[number], data)
-                self._put(VERDICT, one.hash, one.exchange, content, "" if content else problem)
+                    self._put(VERDICT, one.hash, one.exchange, content, "")
+                elif not self._store.summaries.was_attempted(last.bank, one.hash, VERSION):
+                    # Else an earlier verdict stands.
+                    self._put(VERDICT, one.hash, one.exchange, "", problem)
             if drafts:
                 self._store.progress.mark_changed(last.bank, "")
         self._done = ReviewReport(
@@ -239,7 +241,7 @@ class BriefReviewer:
         """A verdict as it is stored: redacted, and without words that neither the data supports nor
         the exchange that states it."""
         redact = self._run.redactor.redact
-        why = truncate(clean_text(draft.why), _LIMITS.why_characters)
+        why = clean_text(draft.why)
         rewritten = clean_text(draft.rewritten)
         is_wanted = one.by_agent and draft.verdict is Verdict.USEFUL
         if not is_wanted or len(rewritten) > _LIMITS.rewritten_characters:
@@ -250,11 +252,14 @@ class BriefReviewer:
         evidence = Evidence(known, known)
         if not evidence.supports(rewritten, FACT_SHARE):
             rewritten = ""
+        if not evidence.supports(truncate(why, _LIMITS.why_characters), SUMMARY_SHARE):
+            why = ""
         return json.dumps(
             {
                 "uri": one.uri,
                 "verdict": draft.verdict.value,
-                "why": redact(why).text if evidence.supports(why, SUMMARY_SHARE) else "",
+                # Half a secret would not be recognised.
+                "why": truncate(redact(why).text, _LIMITS.why_characters),
                 "rewritten": redact(rewritten).text,
             },
             ensure_ascii=False,
