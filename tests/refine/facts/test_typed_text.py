@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from holdfast.refine.facts.typed_text import is_handed_over, own_lines, typed_text
@@ -46,6 +48,15 @@ def test_what_was_printed_goes_on_until_somebody_says_something() -> None:
         "Error handling must stay in the importer.\n\nWarning: do not touch the ledger.",
         "# Ledger\n\n| name | must |\n|---|---|\n| rows | be sorted |\n\n- ✅ one a day",
         "It ends with exit code 1 because the ledger is locked.",
+        "- Error: never shown to users\n- Always log the id\n- Keep handlers small",
+        "Folder layout we keep:\nsrc\n├ api\n└ ui\nNever import ui from api",
+        "Cannot stress this enough: never push to main",
+        "[frontend] never use default exports",
+        "from here on always use localhost:3000 for the API",
+        "GET /users 404 must return JSON",
+        "% of coverage must stay above 90",
+        "1.500 tokens is the limit",
+        "=> use tabs not spaces",
     ],
 )
 def test_what_people_write_is_left_as_it_is(text: str) -> None:
@@ -57,3 +68,25 @@ def test_quotes_and_accepted_plans_are_not_typed() -> None:
     plan = "Implement the following plan:\n\n# Rows\n\nNever read them twice."
     assert is_handed_over(plan)
     assert typed_text(plan) == ""
+
+
+@pytest.mark.parametrize(
+    ("printed", "rule"),
+    [
+        ("TypeError: x is not a function\n", "Always run the tests before a commit."),
+        ("Error: x is undefined", "Use Postgres for the invoice queue instead of Redis."),
+        ("error: x", "Nie direkt pushen"),
+    ],
+)
+def test_what_people_lay_down_beside_printed_lines_stays(printed: str, rule: str) -> None:
+    assert own_lines(f"{printed}\n{rule}").strip() == rule
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["get error " * 1000, "we see logs and get the error " * 300, "~" * 10000 + "!", " " * 10000],
+)
+def test_long_lines_take_no_time(text: str) -> None:
+    start = time.process_time()
+    own_lines(text)
+    assert time.process_time() - start < 0.5

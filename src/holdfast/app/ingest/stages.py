@@ -98,8 +98,8 @@ CONCEPTS = Stage("concepts", 12, _concepts, reads_vectors=True)
 # In order: a stage reads what those before it wrote. A stage's module is imported only when it has
 # work, so its version is repeated here; a test compares the two.
 STAGES = (
-    Stage("retain", 33, _retain, by_vectors=1000),
-    Stage("facts", 18, _facts),
+    Stage("retain", 34, _retain, by_vectors=1000),
+    Stage("facts", 19, _facts),
     Stage("patterns", 4, _patterns),
     Stage("reflect", 4, _reflect),
     CONCEPTS,

@@ -203,9 +203,8 @@ _TERMINAL = regex(
 # What a program printed, from where it begins in a line: a time, a place in a script, an address
 # with parameters, a prompt of Windows, a number of a decompiler, the rights of a file.
 _PRINTED = regex(
-    r"(?<!\S)(?:\d\d:\d\d:\d\d(?:[:.,]|\s+[A-Z\[])|\S+\.[jt]sx?(?:\?\S*)?:\d+ (?=\W|[A-Z])|"
-    r"\S*\?\w+=\S*&|(?:\([\w-]+\) |PS )?[A-Z]:\\\S*>|// Token: |\S?[-rwxsSt]{8,9} \d+ \w).*$|"
-    r"(?<=\S )[🐛🚀✅🔄📄].*$",
+    r"(?<!\S)(?:\d\d:\d\d:\d\d(?:[:.,]|\s+[A-Z\[])|\S+\.[jt]sx?(?:\?\S*)?:\d+ (?=[^\w\s]|Uncaught)|"
+    r"\S*\?\w+=\S*&\S*:\d|(?:\([\w-]+\) |PS )?[A-Z]:\\\S*>|// Token: |\S?[-rwxsSt]{8,9} \d+ \w).*$",
     re.MULTILINE,
 )
 # What something is compared with, up to the next mark or for a few words.

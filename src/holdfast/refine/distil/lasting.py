@@ -40,7 +40,7 @@ _PRINTED = regex(
 )
 # What a program printed that a person pasted: its log, its errors, the prompt of a shell.
 _PASTED = regex(
-    r"^\W*(?:(?:[\w@/.-]+:){1,3}[\w.-]+: \S|\[\w[\w:. /-]*\] |(?:=>|at) \S+ \[?\(?|➜|"
+    r"^\W*(?:(?:[\w@/.-]+:){1,3}[\w.-]+: \S|\[\w[\w:. /-]*\] |(?:=>|at) \S+ [\[(]|➜|"
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d\b|"
     r"(?:failed|unable|could not|cannot) (?:to )?[^.]{3,60}: |\w*(?:Error|Exception): |"
     r"(?:warning|warn|info|debug|fatal|err!?)[:\]] )|\bgit:\([\w/.-]+\)",

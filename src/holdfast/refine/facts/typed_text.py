@@ -25,32 +25,34 @@ _BLANK_LINE = regex(r"\n\s*\n")
 # a shell, a frame of a stack.
 _PRINTED = regex(
     r"^\W{0,3}\d{4}-\d\d-\d\d[T ]\d\d:\d\d|^\W{0,2}\d\d:\d\d:\d\d\b|"
-    r"^\s*\[(?:\d[\d:./]*[\] ]|(?i:info|warn(?:ing)?|err(?:or)?|debug|trace|fatal)\]|"
-    r"[a-z][\w-]{3,}\] \S)|"
-    r"^\s*➜|\bgit:\([\w/.-]+\) |^[\w.-]+@[\w.-]+[: ][~/]\S* ?[$#%] |^\s*[$%] \w|"
-    r"^\s*(?:at|from) (?:async |new )?[\w.$<>\[\] ]+\s?\(?\S+:\d+|"
+    r"^\s*\[(?:\d[\d:./]*[\] ]|(?i:info|warn(?:ing)?|err(?:or)?|debug|trace|fatal|nodemon)\])|"
+    r"^\s*➜|\bgit:\([\w/.-]+\) |^[\w.-]+@[\w.-]+[: ][~/]\S* ?[$#%] |^\s*\$ \w|"
+    r"^\s*(?:at|from) (?:async |new )?[\w.$<>\[\]]+ ?\(\S+:\d+|^\s*(?:at|from) \S*/\S+:\d+|"
     r"^\s*File \"[^\"]+\", line \d|^Traceback \(|^\s*Caused by: |"
     r"^\W*(?:\w+\.)*(?:\w*(?:Error|Exception)|\w+Warning)(?:\[\w+\]|\s\w{1,3}\d+)?: |"
     r"^\W*(?i:fatal|panic|error): |^\W*(?i:npm (?:err!|error|warn)) |"
-    r"^\W*(?i:failed|unable|could not|cannot) (?:to )?[^.:]{3,60}: |"
-    r"^\s*(?:[\w@./-]+:){1,2}[\w.-]+:(?:\s|$)|"
+    r"^\W*(?i:failed|unable) to [^.:]{3,60}: |^\s*(?:[\w@./-]+:){1,2}[\w.-]+:(?:\s|$)|"
     r"^\s*[\w@./\\-]+\.[a-z]\w{0,4}(?::\d+(?::\d+)?(?::| - |\s)|\(\d+,\d+\): )|"
-    r"^\s*\d+:\d+\s+(?i:error|warning)\b|^\s*(?:> ?)?\d+ [|│]|^\s*[│╭╰├]|^\s*[|~^ ]*[~^]+\s*$|"
-    r"^\s*(?:=>|==>|-->|={2,} [A-Z]|--- (?:FAIL|PASS|SKIP)|[✖✗✘×⨯])|^\s*\d+\.\d{3} |"
-    r"^\W*(?:GET|POST|PUT|PATCH|DELETE|HEAD) /\S* \d{3}\b|^> \S+@\d|"
+    r"^\s*\d+:\d+\s+(?i:error|warning)\b|^\s*(?:> ?)?\d+ [|│]|^\s*[│╭╰]|^[|~^ ]*[~^]$|"
+    r"^\s*(?:==>|-->|={2,} [A-Z]|--- (?:FAIL|PASS|SKIP)|[✖✗✘×⨯])|"
+    r"^\W*(?:GET|POST|PUT|PATCH|DELETE|HEAD) /\S* \d{3}(?: in |$| \d)|^> \S+@\d|"
     r"^Run \S+/\S+@\w|^\W*Process (?:completed|exited|finished) with|^Downloading https?://|"
     r"^\S+ @ \S+:\d+$"
 )
-# What follows is printed: "Now I get these errors:".
+# What follows is printed: "Now I get these errors:". A longer sentence says more than that.
 _INTRODUCES = regex(
-    r"\b(?:get|getting|got|see|seeing|gives?|gave|shows?|throws?|prints?|fails with)\b[^.:]*"
-    r"\b(?:errors?|output|logs?|warnings?|trace|response)\b[^.:]*:\s*$",
+    r"\b(?:get|getting|got|see|seeing|gives?|gave|shows?|throws?|prints?|fails with)\b[^.:]{0,60}"
+    r"\b(?:errors?|output|logs?|warnings?|trace|response)\b[^.:]{0,40}:$",
     re.IGNORECASE,
 )
+# Only so much of a line is looked at for that, and for how printed lines begin.
+_MAX_INTRODUCING_CHARS, _MAX_PRINTED_CHARS = 160, 400
 # How people say what they see or want, beside what a program printed.
 _TYPED = regex(
     r"\b(?:i|i['’]\w+|we|we['’]\w+|you|my|our|your|please|let['’]?s|should|want|needs?|fix|help|why|"
-    r"how|what|this is|these are|here['’]?s|here (?:is|are))\b|\?\s*$|[^\W\da-zA-Z_]{3}",
+    r"how|what|this is|these are|here['’]?s|here (?:is|are)|always|never|don['’]?t|do not|use|keep|"
+    r"prefer|avoid|only|immer|nie|niemals|bitte|nicht|toujours|jamais|siempre|nunca)\b|\?\s*$|"
+    r"[^\W\da-zA-Z_]{3}",
     re.IGNORECASE,
 )
 
@@ -64,22 +66,38 @@ def is_handed_over(text: str) -> bool:
 def own_lines(text: str) -> str:
     """A message without the lines that quote somebody and those that a program printed."""
     kept: list[str] = []
-    is_beside = False
+    is_introduced = False
     for is_blank, block in groupby(_QUOTING_LINE.sub("", text).split("\n"), key=_is_blank):
         lines = list(block)
         if not is_blank:
-            printed = [_PRINTED.search(line) is not None for line in lines]
-            is_beside = is_beside or any(printed)
-            if is_beside:
+            printed = [_is_printed(line) for line in lines]
+            if is_introduced or any(printed):
                 lines = [
                     "" if is_printed or not _TYPED.search(line) else line
                     for line, is_printed in zip(lines, printed, strict=True)
                 ]
-                # What was printed goes on after a blank line, until somebody says something.
-                is_beside = _is_blank(lines[-1])
-            is_beside = is_beside or _INTRODUCES.search(lines[-1]) is not None
+            # What was announced goes on after a blank line, until somebody says something.
+            is_introduced = (is_introduced and _is_blank(lines[-1])) or _introduces(lines[-1])
         kept += lines
     return "\n".join(kept)
+
+
+def _introduces(line: str) -> bool:
+    line = line.rstrip()[-_MAX_INTRODUCING_CHARS:]
+    return line.endswith(":") and _INTRODUCES.search(line) is not None
+
+
+# A person lays something down, whatever the line looks like.
+_LAYS_DOWN = regex(
+    r"\b(?:always|never(?! (?:used|read|called|reached|assigned|returns?)\b)|don['’]t|do not|immer|"
+    r"niemals|toujours|jamais|nunca)\b",
+    re.IGNORECASE,
+)
+
+
+def _is_printed(line: str) -> bool:
+    line = line.rstrip()[:_MAX_PRINTED_CHARS]
+    return _PRINTED.search(line) is not None and _LAYS_DOWN.search(line) is None
 
 
 def _is_blank(line: str) -> bool:

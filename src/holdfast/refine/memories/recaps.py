@@ -176,7 +176,9 @@ _INSTRUCTS = regex(
     re.IGNORECASE,
 )
 # A step whose line ends with a colon, with nothing below it.
-_LEADS_TO_CODE = regex(r"^\s*(?:\d{1,2}[.)]|[-*+•])\s[^\n]*:[ *]*$(?!\n\s*[-*+•])", re.MULTILINE)
+_LEADS_TO_CODE = regex(
+    r"^[ \t]*(?:\d{1,2}[.)]|[-*+•])\s[^\n]*:[ *]*$(?!\n[ \t]*[-*+•]|\n[ \t]+\S)", re.MULTILINE
+)
 _PARAGRAPHS = regex(r"\n\s*\n")
 
 

@@ -96,7 +96,7 @@ _REPOSITORY_HOSTS = ("github.com", "gitlab.com")
 # What a person pasted from a terminal, from the prompt of the shell on: "➜ api git:(main) ✗ npm
 # run dev", "dev@host:~/api$ make". The first line is the command; the rest was printed.
 _TERMINAL = regex(
-    r"(?:^|\s)(?:➜ +(?:\S+ +)?(?:git:\([^)\s]*\) +)?(?:✗ +)?|"
+    r"(?:^➜ +|\s➜ +(?=\S+ +git:\())(?:\S+ +)?(?:git:\([^)\s]*\) +)?(?:✗ +)?|(?:^|\s)(?:"
     r"[\w.-]+@[\w.-]+[: ][~/][^\s$#%]* ?[$#%] +|"
     r"[\w./~-]+ git:\([^)\s]*\) +(?:✗ +)?)",
 )

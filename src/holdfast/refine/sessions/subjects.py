@@ -96,8 +96,8 @@ _FOREIGN = regex(r"[^\W\d_a-zA-Z]{2}")
 # What a program printed, an order that names documents alone, and the first of all commits.
 _NO_MATTER = regex(
     r"^\W*[✖✗✘✓✔➜]|\(\d[\d.]*m?s\)|^\d+m?s\b|^initial commit\b|^user provided an image\b|"
-    r"^(?:update|create|write|edit) (?:(?:the|our|my|all|and|,) *|@?[\w./-]*\.mdx?\b *|readmes? *|"
-    r"docs? *|documentation *)+$",
+    r"^(?:update|create|write|edit)(?:[ ,]+(?:the|our|my|all|and|@?[\w./-]+\.mdx?|readmes?|docs?|"
+    r"documentation))+[ ,]*$",
     re.IGNORECASE,
 )
 # "In the portal, the upload": the rest of a sentence is missing.
