@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.app.memory import Holdfast
+from holdfast.app.views.review_list import review_list
 from holdfast.brief.known_statements import StatementLimits
 from holdfast.brief.session_brief import BriefLimits
 from holdfast.errors import InputError
@@ -27,6 +28,10 @@ OTHER = "Each crane keeps its own list of loads, since the dock foreman swaps th
 def name_of(text: str) -> str:
     """The URI of a statement that `retain` made."""
     return uri("memory", content_id("known", text))
+
+
+def bank_of(memory: Holdfast) -> str:
+    return memory.context.bank_id() or ""
 
 
 def two_statements(home: Path) -> Holdfast:
@@ -193,9 +198,12 @@ def test_other_words_are_for_one_useful_statement_of_an_agent(tmp_path: Path) ->
 
 
 @pytest.mark.model
-@pytest.mark.parametrize(("verdicts", "passed_over"), [(1, False), (10, True)])
+@pytest.mark.parametrize(
+    ("who", "verdicts", "passed_over"),
+    [("agent (claude-code)", 1, False), ("agent (claude-code)", 10, True), ("ada", 10, False)],
+)
 def test_what_an_agent_did_not_judge_in_a_review_is_not_told(
-    tmp_path: Path, verdicts: int, passed_over: bool
+    tmp_path: Path, who: str, verdicts: int, passed_over: bool
 ) -> None:
     texts = [f"Crane {n} lifts {n} tons, since its chain was made for pier {n}." for n in range(10)]
     scripts = [
@@ -207,10 +215,29 @@ def test_what_an_agent_did_not_judge_in_a_review_is_not_told(
         for text in texts:
             retain(memory, text, Kind.FACT)
         judged = [name_of(text) for text in texts[:verdicts]]
-        memory.curation.judge(judged, Verdict.UNNEEDED, who="ada")
-        assert KEPT in group(brief_of(memory), KNOWN)
-        memory.curation.judge(judged, Verdict.UNNEEDED, who="agent (claude-code)")
+        memory.curation.judge(judged, Verdict.UNNEEDED, who=who)
+        assert name_of(KEPT) in [one.uri for one in review_list(memory, bank_of(memory)).items]
         assert (KEPT not in group(brief_of(memory), KNOWN)) is passed_over
+
+
+def test_what_is_remembered_after_a_verdict_is_told(tmp_path: Path) -> None:
+    rule = "Always book berths by radio, never by telephone."
+    with open_filled(tmp_path, session("2026-09-01", 1, rule, "Understood.")) as memory:
+        (fact,) = memory.reader.facts.all(memory.context.bank_id())
+        memory.curation.judge([uri("fact", fact.id)], Verdict.UNNEEDED, who="agent (claude-code)")
+        assert rule not in brief_of(memory)
+        memory.context.now = lambda: "2027-01-01T12:00:00.000Z"
+        memory.curation.remember(rule, bank="proj")
+        assert rule in group(brief_of(memory), DECIDED)
+
+
+def test_the_verdict_of_an_agent_does_not_replace_that_of_a_person(tmp_path: Path) -> None:
+    with two_statements(tmp_path) as memory:
+        memory.curation.judge([name_of(KEPT)], Verdict.USEFUL, who="agentsmith")
+        memory.curation.judge([name_of(KEPT)], Verdict.OUTDATED, who="agent (claude-code)")
+        assert KEPT in brief_of(memory)
+        memory.curation.judge([name_of(KEPT)], Verdict.UNNEEDED, who="ada")
+        assert KEPT not in brief_of(memory)
 
 
 @pytest.mark.model

@@ -397,9 +397,9 @@ def _facts(
 
 
 def _is_dropped_fact(fact: Fact, verdicts: Verdicts) -> bool:
-    name = uri("fact", fact.id)
-    repeats = verdicts.repeats_dropped(fact.content) and not verdicts.is_useful(name)
-    return repeats or verdicts.is_dropped(name)
+    name, said = uri("fact", fact.id), fact.last_validated or fact.validity.learned
+    repeats = verdicts.repeats_dropped(fact.content, said) and not verdicts.is_useful(name)
+    return repeats or verdicts.is_dropped(name, said)
 
 
 def _is_rule_to_tell(fact: Fact, is_corrected: bool) -> bool:

@@ -371,7 +371,7 @@ class StatementRanking:
             return False
         name = uri("memory", memory.id)
         return self._verdicts.is_dropped(name) or self._verdicts.repeats_dropped(
-            own_words(memory.what)
+            own_words(memory.what), memory.when
         )
 
     def _is_worth_telling(self, memory: Memory) -> bool:

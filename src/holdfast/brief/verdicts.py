@@ -33,12 +33,15 @@ from holdfast.refine.model_output.model_verdicts import (
     model_verdicts,
 )
 from holdfast.store.protocol import Reader
+from holdfast.times import add_seconds
 
 _DIGESTS = "holdfast://digest/"
 # They make one statement, so that another record that says the same is judged with them.
 _STATEMENTS = ("holdfast://memory/", "holdfast://fact/")
-# So many verdicts of an agent are a review of what a brief tells.
-_REVIEW = 10
+# So many verdicts of an agent within an hour are a review of what a brief tells.
+_REVIEW, _REVIEW_S = 10, 3600.0
+# What was said so short before a review was perhaps not read yet.
+_UNREAD_S = 3 * 3600.0
 
 
 class Verdicts:
@@ -70,9 +73,11 @@ class Verdicts:
         """Whether a record must not be told as if it held."""
         return self._is(name, Verdict.OUTDATED)
 
-    def is_dropped(self, name: str) -> bool:
-        """Whether a record is not told at the start of a session."""
-        return self._is(name, Verdict.UNNEEDED) or self._is(name, Verdict.OUTDATED)
+    def is_dropped(self, name: str, said: str = "") -> bool:
+        """Whether a record is not told at the start of a session. `said` is when it was last said:
+        what is said again after a verdict holds again."""
+        known = self.of(name)
+        return known is not None and known.verdict is not Verdict.USEFUL and said <= known.time
 
     def is_passed_over(self, name: str, time: str) -> bool:
         """Whether a statement of this time was there at the last review, and others came before it:
@@ -89,17 +94,28 @@ class Verdicts:
         named = (name for name in self._judged if name.startswith(start))
         return [name.removeprefix(start) for name in named if self.is_useful(name)]
 
-    def repeats_dropped(self, text: str) -> bool:
-        """Whether a text says the same as a statement that is not told: one sentence is told as a
-        fact, as a memory and as the end of a session."""
-        own = statement_features(text) if self._dropped_words else None
-        return own is not None and any(says_the_same(own, other) for other in self._dropped_words)
+    def repeats_dropped(self, text: str, said: str = "") -> bool:
+        """Whether a text says the same as a statement that is not told, and was `said` before that
+        was judged: one sentence is told as a fact, as a memory and as the end of a session."""
+        if not self._dropped_words:
+            return False
+        own = statement_features(text)
+        return any(
+            said <= time and says_the_same(own, other) for time, other in self._dropped_words
+        )
 
     @cached_property
-    def _dropped_words(self) -> list[StatementFeatures]:
-        names = [name for name in self._judged if name.startswith(_STATEMENTS)]
-        texts = (self._text_of(name) for name in names if self.is_dropped(name))
-        return [statement_features(text) for text in texts if text]
+    def _dropped_words(self) -> list[tuple[str, StatementFeatures]]:
+        found = [
+            (one.time, self._text_of(name))
+            for name, one in self._judged.items()
+            if name.startswith(_STATEMENTS) and self.is_dropped(name)
+        ]
+        return [(time, statement_features(text)) for time, text in found if text]
+
+    def without_review(self) -> Verdicts:
+        """The same verdicts, without a review that passed over the rest."""
+        return Verdicts(self._judged, self._text_of, self._reworded)
 
     def _is(self, name: str, verdict: Verdict) -> bool:
         known = self.of(name)
@@ -127,10 +143,15 @@ def read_verdicts(reader: Reader, bank: str) -> Verdicts:
 
 
 def _last_review_by_agent(judged: Iterable[Judgement]) -> str:
-    """When an agent last judged, if it judged so much that it was a review; else "". A person, who
-    drops one line, has not looked at all others."""
-    times = [one.time for one in judged if one.by_agent]
-    return max(times) if len(times) >= _REVIEW else ""
+    """Up to when an agent had what was said before it when it last judged so much that it was a
+    review; else "". A person who drops one line has not looked at all others."""
+    times = sorted(one.time for one in judged if one.by_agent)
+    reviews = [
+        last
+        for first, last in zip(times, times[_REVIEW - 1 :], strict=False)
+        if last <= add_seconds(first, _REVIEW_S)
+    ]
+    return add_seconds(max(reviews), -_UNREAD_S) if reviews else ""
 
 
 def _by_model(reader: Reader, bank: str) -> dict[str, ModelVerdict]:

@@ -106,7 +106,7 @@ class Judgement(NamedTuple):
 
     @property
     def by_agent(self) -> bool:
-        return self.who.startswith(AGENT)
+        return self.who == AGENT or self.who.startswith(f"{AGENT} (")
 
 
 def verdict_text(verdict: Verdict, why: str, words: str = "") -> str:
@@ -130,13 +130,15 @@ _ENDING_VERDICTS = {Action.CORRECT: _VERDICTS, Action.CONFIRM: (Verdict.OUTDATED
 
 
 def judgements(decisions: Iterable[Curation]) -> dict[str, Judgement]:
-    """The verdict on each record by its URI, from the decisions in effect: the latest counts, until
-    the record is corrected, or confirmed after it was called outdated."""
+    """The verdict on each record by its URI, from the decisions in effect: the latest counts, that
+    of an agent only where no person judged, until the record is corrected, or confirmed after it
+    was called outdated."""
     found: dict[str, Judgement] = {}
     for entry in decisions:
         known, judged = found.get(entry.target), read_judgement(entry)
         if judged is not None:
-            found[entry.target] = judged
+            if known is None or known.by_agent or not judged.by_agent:
+                found[entry.target] = judged
         elif known is not None and known.verdict in _ENDING_VERDICTS.get(entry.action, ()):
             del found[entry.target]
     return found

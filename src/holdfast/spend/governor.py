@@ -12,7 +12,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime, timedelta
 from time import monotonic, sleep
 from typing import NamedTuple, TypeVar
 
@@ -31,7 +30,7 @@ from holdfast.model.query import ModelCost
 from holdfast.settings import SpendCaps
 from holdfast.spend.prices import price_of
 from holdfast.store.protocol import Store
-from holdfast.times import format_time
+from holdfast.times import add_seconds
 
 # Attempts for one question. Each is paid for, and a service that fails three times is paused.
 MAX_ATTEMPTS = 3
@@ -286,9 +285,3 @@ class Governor:
             problem = error.full_text[:_MAX_PROBLEM_CHARACTERS]
             until = add_seconds(now, length)
             self._calls.pause_service(ServicePause(self.model, until, attempts, problem, now))
-
-
-def add_seconds(time: str, seconds: float) -> str:
-    """The time so many seconds after another, in the format of records."""
-    at = datetime.fromisoformat(time) + timedelta(seconds=min(seconds, 366 * 86400.0))
-    return format_time(at)

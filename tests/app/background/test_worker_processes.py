@@ -16,8 +16,8 @@ import pytest
 
 from holdfast.app.core.lease import take_lease
 from holdfast.capture.home_paths import HomePaths
-from holdfast.spend.governor import add_seconds
 from holdfast.store.sqlite.store import SqliteStore
+from holdfast.times import add_seconds
 from tests.refine.ingest.test_ingest_crash import make_corpus
 from tests.support.installed_home import (
     MAIN,

@@ -27,7 +27,8 @@ from holdfast.refine.by_model.review_advice import advise
 from holdfast.refine.by_model.summarise import SUMMARIES, Summariser, SummaryLimits, SummaryReport
 from holdfast.refine.hooks.reconcile import has_ended
 from holdfast.settings import NO_MODEL, ModelSettings
-from holdfast.spend.governor import Governor, add_seconds
+from holdfast.spend.governor import Governor
+from holdfast.times import add_seconds
 
 _DAY_S = 86400.0
 OnProgress = Callable[[], None]

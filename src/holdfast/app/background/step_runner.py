@@ -17,8 +17,8 @@ from holdfast.capture.redact import Redactor
 from holdfast.errors import HoldfastError, NewerSchemaError, StoreError
 from holdfast.model.ledgers.failed_tasks import FailedTask
 from holdfast.settings import Settings
-from holdfast.spend.governor import add_seconds
 from holdfast.store.protocol import Store
+from holdfast.times import add_seconds
 
 # A failed step is retried after 30 seconds, then after twice as long each time, up to 4 hours: most
 # failures are brief (a locked file, a service that restarts), and one that lasts must not cost a

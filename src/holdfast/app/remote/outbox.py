@@ -23,8 +23,8 @@ from holdfast.sources.remote.client import Receipt, RemoteClient
 from holdfast.sources.remote.remote_config import Remote
 from holdfast.sources.rule_locations import project_root
 from holdfast.sources.share_format import decode_from_client, encode_for_server
-from holdfast.spend.governor import add_seconds
 from holdfast.store.records.outbox import OutboxItem, OutboxState
+from holdfast.times import add_seconds
 
 # How long one request of sending may take; it runs in the background or on a person's command.
 SEND_TIMEOUT_S = 20.0

@@ -10,9 +10,9 @@ from holdfast.inference.service_choice import detect_service, service_problem
 from holdfast.model.ledgers.model_calls import ModelCall, ServicePause, Spending
 from holdfast.refine.model_output.prompts import MAX_ANSWER_TOKENS, PROMPT_VERSION
 from holdfast.settings import NO_MODEL, SpendCaps
-from holdfast.spend.governor import add_seconds
 from holdfast.spend.prices import PRICES_AS_OF
 from holdfast.store.ledgers.model_calls import DailySpending
+from holdfast.times import add_seconds
 
 _DAY_S = 86400.0
 # The days that the account goes back.

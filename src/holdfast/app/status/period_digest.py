@@ -28,7 +28,7 @@ from holdfast.recall.lookup.origins import session_names
 from holdfast.recall.query.iso_dates import read_iso_span
 from holdfast.regex import regex
 from holdfast.research.answering.quoted_status import claim_statuses
-from holdfast.spend.governor import add_seconds
+from holdfast.times import add_seconds
 
 # The default period, in days.
 WEEK = 7

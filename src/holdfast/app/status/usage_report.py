@@ -20,7 +20,7 @@ from holdfast.model.curation import Action, in_effect, not_restored
 from holdfast.model.ledgers.injections import Injection, InjectionUse
 from holdfast.model.to_json import to_jsonable
 from holdfast.recall.core.plan import RecallPlan
-from holdfast.spend.governor import add_seconds
+from holdfast.times import add_seconds
 
 DEFAULT_DAYS = 30
 _DAY_S = 86400.0

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.views.brief_view import brief_lines
-from holdfast.brief.frame import Brief
+from holdfast.brief.frame import Brief, origin_label
 from holdfast.brief.known_statements import own_words
 from holdfast.brief.session_brief import BriefMaterial
 from holdfast.brief.sessions.last_sessions import request_of
@@ -21,7 +21,7 @@ from holdfast.model.curation import Judgement
 from holdfast.model.knowledge import Fact, Memory
 from holdfast.model.records import Digest, Exchange
 from holdfast.model.team import Commit
-from holdfast.model.trust import PEOPLE
+from holdfast.model.trust import PEOPLE, Trust
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.lookup.by_uri import find_by_uri
 
@@ -83,7 +83,8 @@ def review_list(memory: Holdfast, bank: str, limit: int = LIMITS.statements) -> 
     """What the next start brief of a bank tells and what nearly made it, `limit` in all, then what
     was judged and is not told."""
     reader = memory.reader
-    material = BriefMaterial(reader, bank)
+    # What a review passed over can be judged in the next one.
+    material = BriefMaterial(reader, bank, read_verdicts(reader, bank).without_review())
     told = dict(_told(memory, bank))
     names = [*told, *islice(_next(material, told), max(0, limit - len(told)))]
     judged = sorted(reader.curation.judgements(bank).items(), key=lambda one: one[1].time)
@@ -129,12 +130,13 @@ def _item(
     match record:
         case Memory():
             kind = record.kind.value if record.kind is not None else record.network.value
-            who = "agent" if record.by_agent else "user"
-            said = record.when, kind, who, record.what, _files(record.where.split(", "))
+            label = origin_label(record.trust, record.what, shared_by=record.shared_by)
+            text, who = f"{label}{record.what}", _who(record.trust)
+            said = record.when, kind, who, text, _files(record.where.split(", "))
         case Fact():
-            who = "user" if record.trust in PEOPLE else "agent"
             text = f"{record.problem} → {record.content}" if record.problem else record.content
-            since = record.validity.since
+            text = f"{origin_label(record.trust, text)}{text}"
+            since, who = record.validity.since, _who(record.trust)
             said = since, record.kind.value, who, text, _files(record.files)
         case Exchange():
             text = line or f"{record.title} → {record.summary}"
@@ -152,6 +154,13 @@ def _item(
         case _:
             return None
     return ReviewItem(name, *said, bool(line), verdicts.of(name))
+
+
+def _who(trust: Trust) -> str:
+    """Who said something; what comes from outside is nobody's here."""
+    if trust in (Trust.EXTERNAL, Trust.IMPORT):
+        return trust.value
+    return "user" if trust in PEOPLE else "agent"
 
 
 def _files(paths: Iterable[str]) -> tuple[str, ...]:

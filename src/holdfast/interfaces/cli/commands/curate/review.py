@@ -57,7 +57,8 @@ def configure(parser: Parser) -> None:
     parser.flag("--all", "also decided ones")
     parser.option("--why", "TEXT", "the reason of a verdict, in one sentence")
     parser.option("--words", "TEXT", "other words for a useful statement of an agent")
-    parser.option("--by-agent", "NAME", "an agent judges, on a person's order; its name")
+    help = "an agent judges, on a person's order; its name"
+    parser.repeated("--by-agent", help, metavar="NAME")
     options.add_limit(
         parser, LIMITS.statements, "how many statements of `brief` (default: {default})"
     )
@@ -68,6 +69,9 @@ def configure(parser: Parser) -> None:
 
 def run(screen: Screen, arguments: Arguments) -> None:
     what = arguments.what
+    # A permission to judge as an agent must not become one to judge as a person.
+    if arguments.by_agent and (len(arguments.by_agent) > 1 or not arguments.by_agent[0].strip()):
+        raise InputError("--by-agent takes one name, once.", "Name the agent that judges.")
     if what not in tuple(Verdict) and (arguments.why or arguments.words or arguments.by_agent):
         raise InputError(
             "Only a verdict has a reason, other words and a judge.",
@@ -99,7 +103,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
 
 def _judge(screen: Screen, arguments: Arguments) -> None:
     verdict = Verdict(arguments.what)
-    who = f"{AGENT} ({arguments.by_agent})" if arguments.by_agent else ""
+    who = f"{AGENT} ({arguments.by_agent[0]})" if arguments.by_agent else ""
     with open_memory(create=False) as memory:
         made = memory.curation.judge(
             arguments.ids, verdict, arguments.why, arguments.bank, who, arguments.words
