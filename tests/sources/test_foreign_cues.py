@@ -12,6 +12,7 @@ from holdfast.refine.distil.kinds import kind_of
 from holdfast.refine.distil.lasting import may_last
 from holdfast.refine.distil.statements import find_statements
 from holdfast.refine.distil.utterances import Place, Utterance
+from holdfast.sources.foreign_cues import binds_in_foreign_words
 
 
 def said(text: str) -> tuple[Candidate, list[Utterance]]:
@@ -53,3 +54,37 @@ def test_an_agent_names_causes_and_results_in_other_languages(text: str, kind: K
 )
 def test_what_an_agent_is_about_to_do_or_guesses_does_not_last(text: str) -> None:
     assert not may_last(*said(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "binds"),
+    [
+        ("Всегда используй pnpm", True),
+        ("Никогда не коммить в main", True),
+        ("Bitte immer pnpm nutzen", True),
+        ("Nutze nie npm", True),
+        ("Niemals direkt pushen", True),
+        ("Toujours utiliser pnpm", True),
+        ("Ne pousse jamais sur main", True),
+        ("Usa siempre pnpm", True),
+        ("Nunca uses npm", True),
+        ("Il faut toujours lancer les tests", True),
+        ("Der Name muss immer klein sein", True),
+        ("Il ne faut pas pousser sur main", True),
+        ("Wir müssen immer noch den Fehler beheben", False),
+        ("Der Test schlägt immer fehl", False),
+        ("Schlägt immer noch fehl", False),
+        ("Le test échoue toujours", False),
+        ("Toujours pas de résultat", False),
+        ("Siempre falla la prueba", False),
+        ("Sale siempre el mismo error", False),
+        ("Тест всегда падает", False),
+        ("Импорт никогда не работал", False),
+        ("Wir müssen den Fehler beheben", False),
+        ("Deben ser errores del parser", False),
+    ],
+)
+def test_what_is_forbidden_or_always_to_be_binds_and_what_happens_does_not(
+    text: str, binds: bool
+) -> None:
+    assert binds_in_foreign_words(text) is binds

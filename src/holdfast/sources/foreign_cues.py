@@ -58,12 +58,34 @@ _GUESSES = {
     "ru": r"\bпроблема может быть\b|"
     r"\b(?:возможно|вероятно|скорее всего),? (?:\w+ )?(?:проблема|дело|причина)\b",
 }
+# What is forbidden, or how several named things must be. Other words for "must" as often tell the
+# next step ("il faut corriger") or a guess ("es muss ein Fehler sein").
 _BINDS = {
-    "de": r"\b(?:muss|müssen|dürfen nicht|dürfen kein\w*|darf nicht|darf kein\w*|verboten)\b",
-    "fr": r"\b(?:doit|doivent|il (?:ne )?faut|interdite?s?)\b",
-    "es": r"\b(?:debe[ns]?|debemos|hay que|no se (?:debe|puede)|prohibid[oa]s?)\b",
-    "ru": r"\b(?:долж(?:ен|на|но|ны)|нельзя|запрещ[её]н[оаы]?|ни в коем случае|обязательно)\b",
+    "de": r"\b(?:dürfen nicht|dürfen kein\w*|darf nicht|darf kein\w*|verboten)\b|"
+    r"(?<=\w )(?<!\bes )(?<!\bwir )müssen\b[^.]{0,80}\b(?:sein|bleiben)\b",
+    "fr": r"\b(?:il ne faut|ne (?:doit|doivent)|interdite?s?)\b|(?<=\w )doivent (?:être|rester)\b",
+    "es": r"\b(?:no (?:se )?debe[ns]?|no se puede|prohibid[oa]s?)\b|"
+    r"(?<=\w )deben (?:ser|estar)\b",
+    "ru": r"\b(?:нельзя|запрещ[её]н[оаы]?|ни в коем случае)\b|"
+    r"(?<=\w )(?<!\bмы )должны (?:быть|оставаться)\b",
 }
+_MUST = (
+    r"\b(?:muss|müssen|darf|dürfen|doit|doivent|faut|debe[ns]?|debemos|hay que|долж(?:ен|на|но|ны)|"
+    r"надо|нужно)\b"
+)
+_ALWAYS = (
+    r"\b(?:(?:immer|nie)(?! (?:noch|wieder|mehr|wenn))|niemals|toujours(?! pas)|jamais|siempre|"
+    r"nunca|всегда|никогда)\b"
+)
+# An order begins with "always", or has it behind its first word. "Siempre falla" and "тест
+# всегда падает" tell what happens.
+_ALWAYS_ORDERS = (
+    r"(?:^|[.!:;]\s)\W*(?:(?:bitte|s['’]il (?:te|vous) plaît|por favor|пожалуйста)[,\s]+)?"
+    r"(?:(?:ne |n['’])?(?!(?:noch|wie|fast|presque|comme|casi|como|почти|как)\b)"
+    r"\w+(?<!t) (?:bitte )?|ne )?" + _ALWAYS + r" "
+    r"(?!(?:le|la|el|un|une|error|fall\w+|hay|es|está|funciona|"
+    r"(?:не )?\w+(?:[еёиуюая]т|л|л[аои])(?:ся)?)\b)\w"
+)
 _LIKES = {
     "de": r"\bich (?:bevorzuge|mag|hätte (?:gern|lieber))\b|"
     r"\bich (?:möchte|will) (?:nicht|kein\w*|lieber)\b|"
@@ -90,6 +112,9 @@ def _of(cues: dict[str, str]) -> re.Pattern[str]:
 
 _CAUSES, _DID, _BINDING, _LIKING, _DECIDING = map(_of, (_CAUSE, _DONE, _BINDS, _LIKES, _DECIDES))
 _GUESSING = _of(_GUESSES)
+_ALWAYS_SO = regex(
+    rf"{_ALWAYS_ORDERS}|{_MUST}[^.]{{0,80}}{_ALWAYS}|{_ALWAYS}[^.]{{0,80}}{_MUST}", re.IGNORECASE
+)
 _INTENDS = regex(rf"^\W*(?:{'|'.join(_ABOUT_TO.values())})", re.IGNORECASE)
 
 
@@ -114,8 +139,8 @@ def guesses_in_foreign_words(text: str) -> bool:
 
 
 def binds_in_foreign_words(text: str) -> bool:
-    """Whether a text says in another language how something must be."""
-    return _BINDING.search(text) is not None
+    """Whether a text says in another language how something must be, or always is to be."""
+    return _BINDING.search(text) is not None or _ALWAYS_SO.search(text) is not None
 
 
 def likes_in_foreign_words(text: str) -> bool:

@@ -32,11 +32,27 @@ def test_an_answer_has_its_question_and_what_the_option_means() -> None:
         ("It lives beside the ledger. Makes sense?", True),
         ("Later files win", True),
         ("Skip empty rows", True),
+        ("Explain how go.work works so I can decide.", False),
+        ("Decide later", False),
+        ("How would that work with two tenants?", False),
+        ("Do not use Redis", True),
+        ("Do both", True),
+        ("Compare by hash", True),
+        ("When the user logs in", True),
+        ("How we did it in v1, with JWT", True),
+        ("None", True),
+        ("Skip", True),
     ],
 )
 def test_an_answer_that_defers_or_asks_back_decides_nothing(answer: str, decides: bool) -> None:
     result = f'"Where should the ledger live?"="{answer}"'
     assert bool(list(answers(ToolCall("AskUserQuestion", result=result)))) is decides
+
+
+def test_none_answers_how_many() -> None:
+    assert list(answers(ToolCall("AskUserQuestion", result='"Retries?"="None"'))) == [
+        "Retries? None"
+    ]
 
 
 def test_an_answer_that_gets_too_long_has_no_meaning() -> None:

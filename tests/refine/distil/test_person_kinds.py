@@ -136,6 +136,10 @@ def test_a_long_session_does_not_crowd_out_what_people_lay_down() -> None:
         "You forgot the ledger of the second tenant.",
         "i want to only change the part right after the title",
         "I don't think you understand what i'm asking. Make a plan for the ledger.",
+        "I think you should have read the ledger first",
+        "You missed one: fix the ledger of the second tenant",
+        "I want to remove it from the ledger",
+        "I would like to check the ledger before you change it.",
     ],
 )
 def test_steps_complaints_and_wishes_for_the_edit_at_hand_are_done_with(text: str) -> None:
@@ -154,9 +158,26 @@ def test_steps_complaints_and_wishes_for_the_edit_at_hand_are_done_with(text: st
         ("Keep the ledger, but don't rename its rows.", Kind.RULE),
         ("Read the host from the settings in case we move it in the future.", Kind.FACT),
         ("In the future, read the host from the settings.", Kind.RULE),
+        ("We look once, but don't look again", Kind.FACT),
+        ("You can merge, but don't push to main", Kind.RULE),
+        ("It is fine, and do not commit secrets", Kind.RULE),
     ],
 )
 def test_what_is_so_or_may_come_is_no_rule(text: str, kind: Kind) -> None:
+    assert kind_of_person_statement(statement(text)) is kind
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("I think you should use Postgres for the queue", Kind.DECISION),
+        ("You seem to ignore it: use pnpm for everything", Kind.DECISION),
+        ("I want to remove the legacy API that nobody uses", Kind.PREFERENCE),
+        ("I would like to replace the queue with Postgres and keep it simple", Kind.PREFERENCE),
+    ],
+)
+def test_what_shapes_the_work_is_neither_complaint_nor_step(text: str, kind: Kind) -> None:
+    assert not is_step_order(statement(text))
     assert kind_of_person_statement(statement(text)) is kind
 
 
@@ -180,3 +201,16 @@ def test_what_is_so_or_may_come_is_no_rule(text: str, kind: Kind) -> None:
 )
 def test_kinds_are_known_in_other_languages(text: str, kind: Kind) -> None:
     assert kind_of_person_statement(statement(text)) is kind
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Il faut corriger le bug",
+        "Es muss ein Fehler sein",
+        "Hay que arreglar el bug",
+        "Должно быть ошибка в парсере",
+    ],
+)
+def test_a_step_or_a_guess_in_another_language_is_no_rule(text: str) -> None:
+    assert kind_of_person_statement(statement(text)) is not Kind.RULE

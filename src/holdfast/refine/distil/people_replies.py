@@ -23,9 +23,10 @@ _DEFERS = regex(
     r"think|defer|postpone|look)\b(?: \w+){0,3} (?:later|first|about (?:it|this|that))\b|"
     r"(?:i['’]?m )?(?:not (?:sure|yet|now)|undecided|unsure)\b|"
     r"(?:i )?(?:don['’]?t know|no idea)\b|"
-    r"(?:skip|other|none|cancel|maybe|later|chat about this|type something)\W*$|"
-    r"(?:(?:please|can you|could you|first) )*(?:explain|tell me|show me|describe|clarify|"
-    r"elaborate|help me|give me|compare|what|why|how|which|where|who|when|whats|is|are|does|do)\b"
+    r"(?:other|cancel|maybe|later|chat about this|type something)\W*$|"
+    r"(?:(?:please|can you|could you|first) )*(?:(?:explain|tell me|show me|describe|clarify|"
+    r"elaborate|help me|give me)\b|"
+    r"(?:compare|what|why|how|which|where|who|when|whats|is|are|does|do)\b(?=.*\?\s*$))"
     r"(?!.*\. \w))",
     re.IGNORECASE,
 )

@@ -35,7 +35,7 @@ PROHIBITS = regex(
 )
 # Before "and don't", somebody who tells what they do.
 _JOINS = regex(r"\W*(?:and|but) ", re.I)
-_TELLS = regex(r"\b(?:we|they|it|you|i)\b [^.;]*$", re.I)
+_TELLS = regex(r"\b(?:we|they|i)\b [^.;]*$", re.I)
 CHOICE = regex(
     r"\b(?:decid\w*|decisions?|cho(?:se|sen)|(?:go|going|went|stick|sticking) with|agreed|opted|"
     r"settled on|by design|deliberate\w*|intentional\w*|prefer(?:red)? over)\b",
@@ -116,14 +116,14 @@ _WANTS = regex(
 _THIS_EDIT = regex(
     r"\bi(?:['’]d| would)?(?: \w+)? (?:want|like|need) (?:you )?to (?:only |just |also )?"
     r"(?:change|edit|update|fix|move|rename|remove|add|replace|revert|undo|see|test|try|run|"
-    r"look|check|know|understand)\b[^.;]*\b(?:the part|this|that|these|those|it|them|here|"
-    r"lines? \d+|right (?:after|before|above|below))\b",
+    r"look|check|know|understand)\b(?: (?:that|it|them)\b|[^.;]*\b(?:(?:that|it|them)\W*$|"
+    r"(?:the part|this|these|those|here|lines? \d+|right (?:after|before|above|below))\b))",
     re.I,
 )
 # What an agent did wrong, or how the work stands: it is put right in the next minute.
 _COMPLAINS = regex(
     OPENERS + r"(?:i (?:don['’]?t )?(?:think|believe|guess|see|said|asked|told|meant|already)"
-    r"(?: (?:that|like))? you(?:['’]\w+)?\b|"
+    r"(?: (?:that|like))? you(?! (?:should(?! have\b)|must|can|need)\b)(?:['’]\w+)?\b|"
     r"you(?:['’]\w+)? (?:\w+ )?(?:made|missed|forgot|broke|did|didn['’]?t|got|deleted|removed|"
     r"added|changed|wrong|used|put|keep|seem|should have|shouldn['’]?t have)\b|"
     r"(?:all |the only thing )?(?:that|what)['’]?s left\b)",
@@ -178,10 +178,22 @@ def is_step_order(statement: Statement) -> bool:
 
 def is_passing(sentence: str) -> bool:
     """Whether a sentence of a person is done with once its step is."""
-    if _THIS_EDIT.search(sentence) or _COMPLAINS.match(sentence):
+    if _THIS_EDIT.search(sentence) or _complains(sentence):
         return True
     says_more = _LIKES.search(sentence) or _decides(sentence)
-    return not says_more and _STEP_ORDER.match(_ASKED.sub("", sentence)) is not None
+    return not says_more and _tells_step(sentence)
+
+
+def _complains(sentence: str) -> bool:
+    """Whether a sentence only complains. "You ignore it: use pnpm" says what is to be."""
+    if not _COMPLAINS.match(sentence):
+        return False
+    order = sentence.partition(": ")[2]
+    return not _is_order(order) or _tells_step(order)
+
+
+def _tells_step(sentence: str) -> bool:
+    return _STEP_ORDER.match(_ASKED.sub("", sentence)) is not None
 
 
 def prohibits(text: str) -> bool:
