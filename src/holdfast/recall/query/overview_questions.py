@@ -65,6 +65,11 @@ _ASKS = regex(
     r"are there\b|anything\b|any\b|list\b|show\b|give\b|tell me\b|do (?:we|you) have\b|"
     r"(?:an )?overview\b)"
 )
+# "The bug" is one that was spoken of, and so are "the last bug we fixed" and "it".
+_ONE_MATTER = regex(
+    r"\bthe (?:\w+ ){0,2}(?:bug|problem|failure)\b|\b(?:make|made|makes|making) \w+ fail\b|"
+    r"\b(?:about|with) (?:it|that|them|(?:this|these)\b(?! (?:project|repo|code|work|team)))\b"
+)
 # A longer question has a subject.
 _MAX_WORDS = 16
 _MAX_CHARACTERS = 200
@@ -86,7 +91,7 @@ def asked_overview(question: str) -> Overview | None:
     said = _said(question)
     if any(word not in _BESIDE and word not in _BY_WORD and word not in _NOT for word in said):
         return None
-    if not language_of(question).is_english:
+    if not language_of(question).is_english or _ONE_MATTER.search(question.lower()):
         return None
     return _wanted(frozenset(said))
 
