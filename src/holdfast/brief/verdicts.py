@@ -13,14 +13,20 @@ agent or a model, older statements that it was not shown, or could not judge, ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import cached_property, partial
 
 from holdfast.brief.known_statements import own_words
-from holdfast.model.curation import Judgement, Verdict
+from holdfast.model.curation import (
+    Action,
+    Curation,
+    Judgement,
+    Verdict,
+    ends_verdict,
+    in_effect,
+)
 from holdfast.model.knowledge import Fact, Memory
 from holdfast.model.records import Digest
-from holdfast.model.uris import uri
 from holdfast.recall.lookup.by_uri import find_by_uri
 from holdfast.refine.core.statement_similarity import (
     StatementFeatures,
@@ -38,6 +44,8 @@ from holdfast.times import add_seconds
 _DIGESTS = "holdfast://digest/"
 # They make one statement, so that another record that says the same is judged with them.
 _STATEMENTS = ("holdfast://memory/", "holdfast://fact/")
+# Who does this has looked at the record.
+_DECIDING = (Action.CORRECT, Action.CONFIRM)
 # So many verdicts of an agent within an hour are a review of what a brief tells.
 _REVIEW, _REVIEW_S = 10, 3600.0
 # What was said so short before a review was perhaps not read yet.
@@ -53,13 +61,16 @@ class Verdicts:
         text_of: Callable[[str], str] = lambda name: "",
         reworded: Mapping[str, str] | None = None,
         reviewed: str = "",
+        seen: Collection[str] = (),
     ) -> None:
         """`judged` are the verdicts; `text_of` reads what a memory or a fact says; `reworded` has
-        other words for useful ones, and `reviewed` is when all was last reviewed."""
+        other words for useful ones; `reviewed` is when all was last reviewed, and `seen` are
+        records that somebody corrected or confirmed since."""
         self._judged = judged
         self._text_of = text_of
         self._reworded = reworded or {}
         self._reviewed = reviewed
+        self._seen = seen
 
     def of(self, name: str) -> Judgement | None:
         """The verdict on a record; None if nobody judged it."""
@@ -82,7 +93,7 @@ class Verdicts:
     def is_passed_over(self, name: str, time: str) -> bool:
         """Whether a statement of this time was there at the last review, and others came before it:
         what was called useful is told in its place."""
-        return time <= self._reviewed and self.of(name) is None
+        return time <= self._reviewed and self.of(name) is None and name not in self._seen
 
     def reworded(self, name: str) -> str:
         """A useful record in other words, if its own are not understood alone; else ""."""
@@ -122,24 +133,35 @@ class Verdicts:
         return known is not None and known.verdict is verdict
 
 
+def read_outdated(reader: Reader, bank: str) -> Verdicts:
+    """What people and agents called outdated. All other verdicts, and those of a model, are about
+    briefs and change no answer."""
+    judged = reader.curation.judgements(bank)
+    outdated = {name: one for name, one in judged.items() if one.verdict is Verdict.OUTDATED}
+    return Verdicts(outdated, partial(_text_of, reader, bank))
+
+
 def read_verdicts(reader: Reader, bank: str) -> Verdicts:
     """The verdicts of a bank; read once for a brief."""
-
-    def text_of(name: str) -> str:
-        record = find_by_uri(reader, bank, name)
-        if isinstance(record, Memory):
-            return own_words(record.what)
-        return record.content if isinstance(record, Fact) else ""
-
     judged = reader.curation.judgements(bank)
-    by_model = {name: one for name, one in _by_model(reader, bank).items() if name not in judged}
+    decided = [e for e in in_effect(reader.curation.log(bank)) if e.action in _DECIDING]
+    by_model = {name: one for name, one in _by_model(reader, bank, decided) if name not in judged}
     said = {
         name: Judgement(one.verdict, one.time, one.model, one.why) for name, one in by_model.items()
     }
     reworded = {name: one.rewritten for name, one in by_model.items() if one.rewritten}
     reworded |= {name: one.words for name, one in judged.items() if one.words}
     reviewed = max(last_review(reader, bank), _last_review_by_agent(judged.values()))
-    return Verdicts({**said, **judged}, text_of, reworded, reviewed)
+    seen = frozenset(entry.target for entry in decided if entry.time > reviewed)
+    return Verdicts({**said, **judged}, partial(_text_of, reader, bank), reworded, reviewed, seen)
+
+
+def _text_of(reader: Reader, bank: str, name: str) -> str:
+    """What a memory or a fact says."""
+    record = find_by_uri(reader, bank, name)
+    if isinstance(record, Memory):
+        return own_words(record.what)
+    return record.content if isinstance(record, Fact) else ""
 
 
 def _last_review_by_agent(judged: Iterable[Judgement]) -> str:
@@ -154,14 +176,18 @@ def _last_review_by_agent(judged: Iterable[Judgement]) -> str:
     return add_seconds(max(reviews), -_UNREAD_S) if reviews else ""
 
 
-def _by_model(reader: Reader, bank: str) -> dict[str, ModelVerdict]:
-    """The verdicts of a model, without those on records that somebody decided about since, and on
-    sessions that went on."""
-    found = model_verdicts(reader, bank)
-    kinds = ("memory", "fact", "exchange") if found else ()
-    states = (one for kind in kinds for one in reader.curation.states_of_kind(bank, kind))
-    later = {uri(one.kind, one.id): one.time for one in states}
-    for name in [name for name in found if name.startswith(_DIGESTS)]:
-        digest = find_by_uri(reader, bank, name)
-        later[name] = digest.ended if isinstance(digest, Digest) else ""
-    return {name: one for name, one in found.items() if later.get(name, "") <= one.time}
+def _by_model(
+    reader: Reader, bank: str, decided: Iterable[Curation]
+) -> Iterator[tuple[str, ModelVerdict]]:
+    """The verdicts of a model, without those that a later decision ended, and on sessions that went
+    on."""
+    later: dict[str, list[Curation]] = {}
+    for entry in decided:
+        later.setdefault(entry.target, []).append(entry)
+    for name, one in model_verdicts(reader, bank).items():
+        since = (entry for entry in later.get(name, ()) if entry.time > one.time)
+        if any(ends_verdict(entry.action, one.verdict) for entry in since):
+            continue
+        digest = find_by_uri(reader, bank, name) if name.startswith(_DIGESTS) else None
+        if not isinstance(digest, Digest) or digest.ended <= one.time:
+            yield name, one

@@ -129,6 +129,11 @@ def read_judgement(entry: Curation) -> Judgement | None:
 _ENDING_VERDICTS = {Action.CORRECT: _VERDICTS, Action.CONFIRM: (Verdict.OUTDATED,)}
 
 
+def ends_verdict(action: Action, verdict: Verdict) -> bool:
+    """Whether a later decision about a record ends a verdict on it."""
+    return verdict in _ENDING_VERDICTS.get(action, ())
+
+
 def judgements(decisions: Iterable[Curation]) -> dict[str, Judgement]:
     """The verdict on each record by its URI, from the decisions in effect: the latest counts, that
     of an agent only where no person judged, until the record is corrected, or confirmed after it
@@ -139,7 +144,7 @@ def judgements(decisions: Iterable[Curation]) -> dict[str, Judgement]:
         if judged is not None:
             if known is None or known.by_agent or not judged.by_agent:
                 found[entry.target] = judged
-        elif known is not None and known.verdict in _ENDING_VERDICTS.get(entry.action, ()):
+        elif known is not None and ends_verdict(entry.action, known.verdict):
             del found[entry.target]
     return found
 

@@ -10,9 +10,16 @@ import pytest
 from holdfast.app.answers.ask import AskOptions
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import Holdfast
+from holdfast.model.curation import Verdict
+from holdfast.model.knowledge import Kind
 from holdfast.model.query import Answer, Confidence, Layer
+from holdfast.model.uris import uri
 from holdfast.settings import Settings
+from tests.brief.test_known_statements import RULE, TODO, brief_of, group, retain, session
+from tests.brief.test_verdicts import name_of
+from tests.refine.by_model.test_brief_review import by_text, review
 from tests.support.empty_memory import with_empty_memory
+from tests.support.refine_banks import open_filled_at_once
 from tests.support.sample_rankings import BANK, NOW, SESSIONS
 from tests.support.transcripts import Script
 
@@ -134,3 +141,54 @@ def test_an_empty_bank_knows_of_nothing(tmp_path: Path) -> None:
         memory.remember("The quay is 80 metres long.", "shop")
         answer = memory.ask("What is still open?", "shop")
     assert answer.answer == "Not known: memory has no record of open tasks."
+
+
+DECIDED, OPEN = "What did we decide?", "What is still open?"
+CRANES = [f"Crane {n} lifts {n} tons, since its chain was made for pier {n}." for n in range(10)]
+
+
+@pytest.fixture
+def reviewable(tmp_path: Path) -> Iterator[Holdfast]:
+    """A memory with a decision, an open task and statements that an agent may judge."""
+    scripts = (
+        session("2026-09-01", 1, RULE, " ".join(CRANES)),
+        session("2026-09-02", 2, "Look at the quay, please.", TODO),
+    )
+    with open_filled_at_once(tmp_path, *scripts) as memory:
+        retain(memory, RULE, Kind.RULE)
+        retain(memory, TODO, Kind.TODO)
+        for text in CRANES:
+            retain(memory, text, Kind.FACT)
+        yield memory
+
+
+def answers(memory: Holdfast) -> tuple[str, str]:
+    return memory.ask(DECIDED, "proj").answer, memory.ask(OPEN, "proj").answer
+
+
+def test_what_is_not_needed_at_a_start_is_listed_and_what_is_outdated_is_not(
+    reviewable: Holdfast,
+) -> None:
+    before = answers(reviewable)
+    assert RULE in before[0] and TODO in before[1]
+    facts = reviewable.reader.facts.all(reviewable.context.bank_id())
+    names = [name_of(RULE), name_of(TODO), *(uri("fact", one.id) for one in facts)]
+    reviewable.curation.judge(names, Verdict.UNNEEDED)
+    assert TODO not in brief_of(reviewable) and answers(reviewable) == before
+    reviewable.curation.judge(names[:2], Verdict.OUTDATED)
+    decided, left_open = answers(reviewable)
+    assert RULE not in decided and TODO not in left_open
+
+
+def test_a_review_by_an_agent_hides_nothing_from_a_list(reviewable: Holdfast) -> None:
+    before = answers(reviewable)
+    judged = [name_of(text) for text in CRANES]
+    reviewable.curation.judge(judged, Verdict.UNNEEDED, who="agent (claude-code)")
+    assert TODO not in group(brief_of(reviewable), "Left open") and TODO in before[1]
+    assert answers(reviewable) == before
+
+
+def test_what_a_model_calls_outdated_is_listed(reviewable: Holdfast) -> None:
+    before = answers(reviewable)
+    review(reviewable, by_text({TODO: {"verdict": "outdated"}}))
+    assert TODO not in brief_of(reviewable) and answers(reviewable) == before

@@ -255,6 +255,43 @@ def test_a_correction_ends_the_verdict_of_a_model(tmp_path: Path) -> None:
         assert other in brief_of(memory)
 
 
+def test_who_confirms_a_record_ends_that_a_model_called_it_outdated(tmp_path: Path) -> None:
+    rule = "Always book berths by radio, never by telephone."
+    with open_filled(tmp_path, session("2026-09-01", 1, rule, "Understood.")) as memory:
+        (fact,) = memory.reader.facts.all(memory.context.bank_id())
+        review(memory, by_text({rule: {"verdict": "outdated"}}), now="2026-09-02T12:00:00.000Z")
+        assert rule not in brief_of(memory)
+        memory.curation.confirm(uri("fact", fact.id))
+        assert rule in brief_of(memory)
+        memory.undo()
+        assert rule not in brief_of(memory)
+
+
+@pytest.mark.parametrize("verdict", [Verdict.USEFUL, Verdict.UNNEEDED])
+def test_that_a_record_holds_does_not_say_whether_it_is_needed(
+    tmp_path: Path, verdict: Verdict
+) -> None:
+    with two_statements(tmp_path) as memory:
+        review(memory, by_text({KEPT: {"verdict": verdict.value}}))
+        memory.curation.confirm(name_of(KEPT))
+        assert (KEPT in brief_of(memory)) is (verdict is Verdict.USEFUL)
+
+
+@pytest.mark.parametrize("corrects", [True, False])
+def test_what_a_person_looked_at_since_a_review_is_not_passed_over(
+    tmp_path: Path, corrects: bool
+) -> None:
+    words = KEPT.replace("at night", "in fog")
+    with two_statements(tmp_path) as memory:
+        review(memory, by_text({}), most=1)
+        assert KEPT not in brief_of(memory)
+        if corrects:
+            memory.curation.correct(name_of(KEPT), words)
+        else:
+            memory.curation.confirm(name_of(KEPT))
+        assert (words if corrects else KEPT) in brief_of(memory)
+
+
 def test_what_was_not_asked_is_not_told_in_place_of_what_was_judged(tmp_path: Path) -> None:
     with two_statements(tmp_path) as memory:
         _, (question,) = review(memory, by_text({}), most=1)

@@ -20,7 +20,7 @@ from holdfast.brief.known_statements import (
 )
 from holdfast.brief.sessions.findings import CAUSE, Findings
 from holdfast.brief.statement_ranking import ReplacedWork, StatementRanking, is_same_matter
-from holdfast.brief.verdicts import read_verdicts
+from holdfast.brief.verdicts import read_outdated
 from holdfast.language import content_stems, sentences, without_open_label
 from holdfast.model.knowledge import FactKind, Kind, Memory
 from holdfast.model.trust import ENDED_STATUSES, Trust
@@ -76,7 +76,7 @@ class BankOverview:
         self._reader = reader
         self._bank = bank
         self._ended = read_ended_words(reader, bank)
-        self._verdicts = read_verdicts(reader, bank)
+        self._verdicts = read_outdated(reader, bank)
         self._ranking = StatementRanking(
             reader, bank, self._ended, ReplacedWork(reader, bank), self._verdicts
         )
@@ -100,8 +100,11 @@ class BankOverview:
         return _distinct(one for one in found[wanted]() if not self._is_outdated(one))
 
     def _is_outdated(self, one: Known) -> bool:
-        """Whether somebody said that it does not hold any more."""
-        return any(map(self._verdicts.is_outdated, one.records))
+        """Whether somebody said that it, or another record that says the same, does not hold any
+        more. What stands in a file holds until it is changed there."""
+        if any(map(self._verdicts.is_outdated, one.records)):
+            return True
+        return not one.is_written_down and self._verdicts.repeats_dropped(one.text, one.time)
 
     def _laid_down(self) -> list[Known]:
         """What people laid down: in the memory file, as rules in force, by asking to remember it,
