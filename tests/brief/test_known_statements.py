@@ -43,8 +43,10 @@ def retain(
     seen: int = 1,
     worth: float | None = 2.0,
     where: str = "",
+    trust: Trust | None = None,
 ) -> None:
-    """Keep a statement as a memory that rests on the turn that states it and its exchange."""
+    """Keep a statement as a memory that rests on the turn that states it and its exchange, and has
+    its trust unless another is given."""
     bank = memory.context.bank_id() or ""
     turn = find_turn(memory, text)
     exchanges = memory.store.sessions.exchanges(bank, turn.session)
@@ -55,7 +57,7 @@ def retain(
         id,
         Network.WORLD,
         text,
-        turn.trust,
+        trust or turn.trust,
         when=turn.time,
         where=where,
         evidence_for=(uri("exchange", own.id), uri("turn", turn.id)),

@@ -197,27 +197,45 @@ def test_other_words_are_for_one_useful_statement_of_an_agent(tmp_path: Path) ->
             memory.curation.judge([name_of(KEPT)], Verdict.USEFUL, words="x" * 300)
 
 
+CRANES = [f"Crane {n} lifts {n} tons, since its chain was made for pier {n}." for n in range(10)]
+AGENT = "agent (claude-code)"
+
+
+def with_cranes(home: Path) -> Holdfast:
+    memory = open_filled(
+        home,
+        session("2026-09-01", 1, FILLER, " ".join([KEPT, *CRANES])),
+        session("2026-09-03", 3, "Which lamp of the pier is broken?", "The third lamp is broken."),
+    )
+    for text in (KEPT, *CRANES):
+        retain(memory, text, Kind.FACT)
+    return memory
+
+
 @pytest.mark.model
 @pytest.mark.parametrize(
-    ("who", "verdicts", "passed_over"),
-    [("agent (claude-code)", 1, False), ("agent (claude-code)", 10, True), ("ada", 10, False)],
+    ("who", "verdicts", "passed_over"), [(AGENT, 1, False), (AGENT, 10, True), ("ada", 10, False)]
 )
 def test_what_an_agent_did_not_judge_in_a_review_is_not_told(
     tmp_path: Path, who: str, verdicts: int, passed_over: bool
 ) -> None:
-    texts = [f"Crane {n} lifts {n} tons, since its chain was made for pier {n}." for n in range(10)]
-    scripts = [
-        session("2026-09-01", 1, FILLER, " ".join([KEPT, *texts])),
-        session("2026-09-03", 3, "Which lamp of the pier is broken?", "The third lamp is broken."),
-    ]
-    with open_filled(tmp_path, *scripts) as memory:
-        retain(memory, KEPT, Kind.FACT)
-        for text in texts:
-            retain(memory, text, Kind.FACT)
-        judged = [name_of(text) for text in texts[:verdicts]]
+    with with_cranes(tmp_path) as memory:
+        judged = [name_of(text) for text in CRANES[:verdicts]]
         memory.curation.judge(judged, Verdict.UNNEEDED, who=who)
         assert name_of(KEPT) in [one.uri for one in review_list(memory, bank_of(memory)).items]
         assert (KEPT not in group(brief_of(memory), KNOWN)) is passed_over
+
+
+@pytest.mark.model
+def test_an_agent_did_not_review_what_a_merged_bank_brings(tmp_path: Path) -> None:
+    with with_cranes(tmp_path) as memory:
+        memory.curation.judge([*map(name_of, CRANES)], Verdict.UNNEEDED, who=AGENT)
+        assert KEPT not in group(brief_of(memory), KNOWN)
+        with memory.store.transaction():
+            memory.context.bank_maker.ensure_named(memory.store, "elsewhere")
+        memory.context.now = lambda: "2027-01-01T12:00:00.000Z"
+        memory.merging.merge("elsewhere", "proj")
+        assert KEPT in group(brief_of(memory), KNOWN)
 
 
 def test_what_is_remembered_after_a_verdict_is_told(tmp_path: Path) -> None:

@@ -325,9 +325,7 @@ class StatementRanking:
             is_useful = self.is_useful(memory)
             if not is_useful and not (self._is_worth_telling(memory) and _is_informative(memory)):
                 continue
-            if self._is_dropped(memory):
-                continue
-            if self._verdicts.is_passed_over(uri("memory", memory.id), memory.when):
+            if self._is_dropped(memory) or self._is_passed_over(memory):
                 continue
             known = self._known(one) if isinstance(one, Memory) else one
             if known is None:
@@ -373,6 +371,15 @@ class StatementRanking:
         return self._verdicts.is_dropped(name) or self._verdicts.repeats_dropped(
             own_words(memory.what), memory.when
         )
+
+    def _is_passed_over(self, memory: Memory) -> bool:
+        """Whether a review left a statement out."""
+
+        def session() -> str:
+            known = self._known(memory)
+            return known.turn.session if known is not None else ""
+
+        return self._verdicts.is_passed_over(uri("memory", memory.id), memory.when, session)
 
     def _is_worth_telling(self, memory: Memory) -> bool:
         """Whether what an agent said was scored high enough, and not of itself: the others are

@@ -13,10 +13,11 @@ agent or a model, older statements that it was not shown, or could not judge, ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 
 from holdfast.brief.known_statements import own_words
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.curation import (
     Action,
     Curation,
@@ -41,7 +42,7 @@ from holdfast.refine.model_output.model_verdicts import (
 from holdfast.store.protocol import Reader
 from holdfast.times import add_seconds
 
-_DIGESTS = "holdfast://digest/"
+_DIGESTS, _BANKS = "holdfast://digest/", "holdfast://bank/"
 # They make one statement, so that another record that says the same is judged with them.
 _STATEMENTS = ("holdfast://memory/", "holdfast://fact/")
 # Who does this has looked at the record.
@@ -52,6 +53,19 @@ _REVIEW, _REVIEW_S = 10, 3600.0
 _UNREAD_S = 3 * 3600.0
 
 
+class Review(NamedTuple):
+    """The last review of all statements of a bank: up to when those were said that it had, ""
+    without a review; the records that somebody corrected or confirmed since, and the sessions that
+    came since, or went on."""
+
+    said_until: str = ""
+    seen_since: frozenset[str] = frozenset()
+    came_since: frozenset[str] = frozenset()
+
+
+_NO_REVIEW = Review()
+
+
 class Verdicts:
     """The verdicts on the records of one bank, by the URI of a record."""
 
@@ -60,17 +74,14 @@ class Verdicts:
         judged: Mapping[str, Judgement],
         text_of: Callable[[str], str] = lambda name: "",
         reworded: Mapping[str, str] | None = None,
-        reviewed: str = "",
-        seen: Collection[str] = (),
+        review: Review = _NO_REVIEW,
     ) -> None:
         """`judged` are the verdicts; `text_of` reads what a memory or a fact says; `reworded` has
-        other words for useful ones; `reviewed` is when all was last reviewed, and `seen` are
-        records that somebody corrected or confirmed since."""
+        other words for useful ones; `review` is the last one of all that was there."""
         self._judged = judged
         self._text_of = text_of
         self._reworded = reworded or {}
-        self._reviewed = reviewed
-        self._seen = seen
+        self._review = review
 
     def of(self, name: str) -> Judgement | None:
         """The verdict on a record; None if nobody judged it."""
@@ -90,10 +101,13 @@ class Verdicts:
         known = self.of(name)
         return known is not None and known.verdict is not Verdict.USEFUL and said <= known.time
 
-    def is_passed_over(self, name: str, time: str) -> bool:
-        """Whether a statement of this time was there at the last review, and others came before it:
-        what was called useful is told in its place."""
-        return time <= self._reviewed and self.of(name) is None and name not in self._seen
+    def is_passed_over(self, name: str, time: str, session: Callable[[], str]) -> bool:
+        """Whether a statement of this time and session was there at the last review, and others
+        came before it: what was called useful is told in its place."""
+        review = self._review
+        if time > review.said_until or self.of(name) is not None or name in review.seen_since:
+            return False
+        return not review.came_since or session() not in review.came_since
 
     def reworded(self, name: str) -> str:
         """A useful record in other words, if its own are not understood alone; else ""."""
@@ -144,16 +158,35 @@ def read_outdated(reader: Reader, bank: str) -> Verdicts:
 def read_verdicts(reader: Reader, bank: str) -> Verdicts:
     """The verdicts of a bank; read once for a brief."""
     judged = reader.curation.judgements(bank)
-    decided = [e for e in in_effect(reader.curation.log(bank)) if e.action in _DECIDING]
+    log = in_effect(reader.curation.log(bank))
+    decided = [entry for entry in log if entry.action in _DECIDING]
     by_model = {name: one for name, one in _by_model(reader, bank, decided) if name not in judged}
     said = {
         name: Judgement(one.verdict, one.time, one.model, one.why) for name, one in by_model.items()
     }
     reworded = {name: one.rewritten for name, one in by_model.items() if one.rewritten}
     reworded |= {name: one.words for name, one in judged.items() if one.words}
-    reviewed = max(last_review(reader, bank), _last_review_by_agent(judged.values()))
-    seen = frozenset(entry.target for entry in decided if entry.time > reviewed)
-    return Verdicts({**said, **judged}, partial(_text_of, reader, bank), reworded, reviewed, seen)
+    review = _last_review(reader, bank, judged.values(), log)
+    return Verdicts({**said, **judged}, partial(_text_of, reader, bank), reworded, review)
+
+
+def _last_review(
+    reader: Reader, bank: str, judged: Iterable[Judgement], log: Iterable[Curation]
+) -> Review:
+    """The last review of a bank by a model or an agent. Nobody reviewed what another bank brought
+    that was merged into it."""
+    by_model, by_agent = last_review(reader, bank), _last_review_by_agent(judged)
+    read_by_agent = add_seconds(by_agent, -_UNREAD_S) if by_agent else ""
+    said_until, time = max((by_model, by_model), (read_by_agent, by_agent))
+    since = [entry for entry in log if entry.time > time]
+    if not time or any(map(_is_bank_merge, since)):
+        return _NO_REVIEW
+    seen = frozenset(entry.target for entry in since if entry.action in _DECIDING)
+    return Review(said_until, seen, reader.sources.sessions_read_after(bank, time))
+
+
+def _is_bank_merge(entry: Curation) -> bool:
+    return entry.action is Action.MERGE and entry.target.startswith(_BANKS)
 
 
 def _text_of(reader: Reader, bank: str, name: str) -> str:
@@ -165,15 +198,15 @@ def _text_of(reader: Reader, bank: str, name: str) -> str:
 
 
 def _last_review_by_agent(judged: Iterable[Judgement]) -> str:
-    """Up to when an agent had what was said before it when it last judged so much that it was a
-    review; else "". A person who drops one line has not looked at all others."""
+    """When an agent last judged so much that it was a review; else "". A person who drops one line
+    has not looked at all others."""
     times = sorted(one.time for one in judged if one.by_agent)
-    reviews = [
+    reviews = (
         last
         for first, last in zip(times, times[_REVIEW - 1 :], strict=False)
         if last <= add_seconds(first, _REVIEW_S)
-    ]
-    return add_seconds(max(reviews), -_UNREAD_S) if reviews else ""
+    )
+    return max(reviews, default="")
 
 
 def _by_model(

@@ -18,6 +18,7 @@ from holdfast.errors import ModelError, ModelTooLongError
 from holdfast.inference.chat import Question
 from holdfast.model.curation import Verdict
 from holdfast.model.knowledge import Kind, Memory
+from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.recall.lookup.by_uri import find_by_uri
 from holdfast.refine.by_model import brief_review
@@ -29,9 +30,11 @@ from holdfast.spend.governor import Governor
 from tests.brief.test_known_statements import FILLER, brief_of, group, retain, session
 from tests.brief.test_verdicts import KEPT, KNOWN, OTHER, name_of, two_statements
 from tests.support.chats import ScriptedChat
-from tests.support.refine_banks import open_filled
+from tests.support.refine_banks import ingest_scripts, open_filled
 
-NOW = "2026-11-15T12:00:00.000Z"
+# After the transcripts were read.
+NOW = "2026-12-01T13:00:00.000Z"
+LATER = "2027-01-01T12:00:00.000Z"
 PLENTY = SpendCaps(10**9, 10**6, 10**9, 10**6)
 # What a version asks. Where the test finds another sum, raise the version, and put the sum here.
 PROMPT_SUM = {1: "680d13d7fa4f36a9"}
@@ -147,7 +150,7 @@ def test_a_session_that_ended_is_reviewed_once(tmp_path: Path) -> None:
 
 def later_sessions(memory: Holdfast, home: Path, text: str, days: Sequence[int]) -> None:
     for day in days:
-        script = session(f"2026-12-{day:02}", 10 + day, text, "Done, the list is as you want it.")
+        script = session(f"2027-01-{day:02}", 10 + day, text, "Done, the list is as you want it.")
         path = script.write(home / "claude" / "projects")
         memory.ingest(memory.ingestion.find([path]))
         memory.ingestion.update()
@@ -157,7 +160,7 @@ def test_after_a_later_session_only_what_is_new_is_asked(tmp_path: Path) -> None
     with two_statements(tmp_path) as memory:
         _, (first,) = review(memory, by_text({OTHER: {"verdict": "useful"}}))
         later_sessions(memory, tmp_path, "Paint the gate of the crane yard.", [1])
-        _, asked = review(memory, by_text({}), now="2026-12-02T12:00:00.000Z")
+        _, asked = review(memory, by_text({}), now="2027-01-02T12:00:00.000Z")
         lines = [line for question in asked for line in asked_about(question)]
         assert not {*lines} & {*asked_about(first)}
 
@@ -167,11 +170,11 @@ def test_a_told_statement_is_judged_again_after_sessions_about_it(tmp_path: Path
     with two_statements(tmp_path) as memory:
         review(memory, by_text({OTHER: {"verdict": "useful"}}))
         later_sessions(memory, tmp_path, about, [1, 2, 3, 4])
-        _, asked = review(memory, by_text({}), now="2026-12-04T20:00:00.000Z")
+        _, asked = review(memory, by_text({}), now="2027-01-04T20:00:00.000Z")
         assert not any(OTHER in line for question in asked for line in asked_about(question))
         later_sessions(memory, tmp_path, about, [5])
         again = by_text({OTHER: {"verdict": "outdated"}})
-        _, asked = review(memory, again, now="2026-12-05T20:00:00.000Z")
+        _, asked = review(memory, again, now="2027-01-05T20:00:00.000Z")
         assert any(OTHER in line for question in asked for line in asked_about(question))
         assert verdicts(memory)[name_of(OTHER)] == "outdated" and OTHER not in brief_of(memory)
 
@@ -183,12 +186,12 @@ def test_a_verdict_stands_until_an_answer_takes_its_place(tmp_path: Path, second
         review(memory, by_text({OTHER: {"verdict": "useful"}}))
         before = verdicts(memory)
         later_sessions(memory, tmp_path, about, [1, 2, 3, 4, 5])
-        done, asked = review(memory, second, now="2026-12-05T20:00:00.000Z")
+        done, asked = review(memory, second, now="2027-01-05T20:00:00.000Z")
         assert any(OTHER in line for line in asked_about(asked[0])) and done.failed
         assert verdicts(memory) == before
         later_sessions(memory, tmp_path, about, [6])
         again = by_text({OTHER: {"verdict": "outdated"}})
-        _, asked = review(memory, again, now="2026-12-06T20:00:00.000Z")
+        _, asked = review(memory, again, now="2027-01-06T20:00:00.000Z")
         assert any(OTHER in line for question in asked for line in asked_about(question))
         assert verdicts(memory)[name_of(OTHER)] == "outdated"
 
@@ -273,6 +276,7 @@ def test_that_a_record_holds_does_not_say_whether_it_is_needed(
 ) -> None:
     with two_statements(tmp_path) as memory:
         review(memory, by_text({KEPT: {"verdict": verdict.value}}))
+        memory.context.now = lambda: LATER
         memory.curation.confirm(name_of(KEPT))
         assert (KEPT in brief_of(memory)) is (verdict is Verdict.USEFUL)
 
@@ -285,6 +289,7 @@ def test_what_a_person_looked_at_since_a_review_is_not_passed_over(
     with two_statements(tmp_path) as memory:
         review(memory, by_text({}), most=1)
         assert KEPT not in brief_of(memory)
+        memory.context.now = lambda: LATER
         if corrects:
             memory.curation.correct(name_of(KEPT), words)
         else:
@@ -382,6 +387,56 @@ def test_an_answer_that_cannot_be_used_leaves_the_brief_as_it_is(tmp_path: Path)
         assert not asked, "until the next session ended"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("first", ["I would rather not say.", answer(verdict(99, "useful"))])
+def test_what_a_model_did_not_answer_is_asked_again_three_times_at_most(
+    tmp_path: Path, first: str
+) -> None:
+    def ask(day: int, reply: Any) -> list[str]:
+        later_sessions(memory, tmp_path, f"Paint gate {day} of the crane yard.", [day])
+        _, asked = review(memory, reply, now=f"2027-01-{day:02}T20:00:00.000Z")
+        return [one for question in asked for one in asked_about(question) if KEPT in one]
+
+    with two_statements(tmp_path) as memory:
+        assert ask(1, first) and ask(2, by_text({KEPT: {"verdict": "useful"}}))
+        assert KEPT in brief_of(memory) and not ask(3, by_text({}))
+    with two_statements(tmp_path / "other") as memory:
+        assert [bool(ask(day, first)) for day in range(1, 6)] == [True, True, True, False, False]
+
+
+def test_a_statement_is_asked_with_where_it_comes_from(tmp_path: Path) -> None:
+    rule = "Never book a berth by telephone, always by radio."
+    with open_filled(
+        tmp_path,
+        session("2026-09-01", 1, rule, KEPT),
+        session("2026-09-02", 2, FILLER, OTHER),
+        session("2026-09-03", 3, "Mend the lamp of the pier.", "The third lamp is mended."),
+    ) as memory:
+        retain(memory, KEPT, Kind.FACT)
+        retain(memory, OTHER, Kind.FACT, trust=Trust.IMPORT)
+        _, asked = review(memory, by_text({}))
+        lines = [line for question in asked for line in asked_about(question)]
+        for text, said in (
+            (rule, "person, rule"),
+            (KEPT, "agent, fact"),
+            (OTHER, "an import, fact"),
+        ):
+            (line,) = (one for one in lines if text in one and "end of session" not in one)
+            assert line.startswith(f"2026-09-0{1 + (text is OTHER)}, {said}, "), line
+    assert brief_review.source_of(Trust.EXTERNAL) == "somebody outside the project"
+
+
+def test_what_comes_into_a_bank_after_a_review_is_told(tmp_path: Path) -> None:
+    with two_statements(tmp_path) as memory:
+        review(memory, by_text({}))
+        old = "Each buoy keeps its own log of tides, since the pilot office asks for it by week."
+        memory.context.now = lambda: LATER
+        ingest_scripts(memory, [session("2026-08-01", 9, FILLER, old)])
+        retain(memory, old, Kind.FACT)
+        told = group(brief_of(memory), KNOWN)
+        assert old in told and KEPT not in told and OTHER not in told
+
+
 def many(home: Path) -> tuple[Holdfast, list[str]]:
     texts = [
         "A sloop needs a mooring of its own, since its keel blocks the lock.",
@@ -417,7 +472,7 @@ def test_a_run_that_is_stopped_pays_only_for_what_is_left(tmp_path: Path) -> Non
         done, asked = review(memory, by_text({}), ModelError("It burns."), tokens=1200)
         assert "It burns" in done.stopped and done.judged == len(asked_about(asked[0]))
         first = asked_about(asked[0])
-        done, asked = review(memory, by_text({}), tokens=1200, now="2026-11-15T13:00:00.000Z")
+        done, asked = review(memory, by_text({}), tokens=1200, now="2026-12-01T14:00:00.000Z")
         rest = [line for question in asked for line in asked_about(question)]
         assert rest and not {*first} & {*rest} and not done.stopped
 

@@ -110,3 +110,15 @@ def check_redactions_are_counted_by_file(make_store: MakeStore) -> None:
             store.sources.advance(a_change(one.id, 0, 10)._replace(redacted={"jwt": 2, "email": 3}))
         expect(store.sources.redaction_counts(one.id), {"email": 3, "jwt": 2}, "what was taken out")
         expect(store.sources.redaction_counts(other.id), dict[str, int](), "that of another")
+
+
+def check_sessions_are_found_by_when_their_file_was_read(make_store: MakeStore) -> None:
+    with prepared(make_store) as store, store.transaction():
+        for number, id in enumerate(("early", "late")):
+            source = store.sources.add(f"/transcripts/{id}.jsonl", "claude-code", BANK)
+            store.sessions.add(replace(a_session(id=id), source=source.id))
+            change = a_change(source.id, 0, 9)._replace(read_at=(_EARLY, _LATE)[number])
+            store.sources.advance(change)
+        expect(store.sources.sessions_read_after(BANK, _EARLY), {"late"}, "those after a time")
+        expect(store.sources.sessions_read_after(BANK, ""), {"early", "late"}, "those of any time")
+        expect(store.sources.sessions_read_after(OTHER, ""), set[str](), "those of another bank")

@@ -20,7 +20,7 @@ from holdfast.model.records import Digest, Exchange, Turn
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.recall.lookup.by_uri import find_by_uri
-from holdfast.refine.by_model.brief_review import Statement
+from holdfast.refine.by_model.brief_review import BOTH, Statement, source_of
 from holdfast.refine.by_model.session_outlines import AGENT_FOLDER
 from holdfast.refine.core.statement_similarity import says_the_same, statement_features
 from holdfast.settings import BriefSettings
@@ -33,7 +33,6 @@ _MAX_ENDINGS = 6
 # How many statements of one matter may be among the rest: often the second says it better.
 _ROUNDS = 3
 _ENDING = "end of session"
-_BY_AGENTS = (Trust.ASSISTANT, Trust.TOOL)
 
 
 def find_statements(reader: Reader, settings: BriefSettings, bank: str) -> Iterator[Statement]:
@@ -113,16 +112,14 @@ class _Statements:
             words = part.lines[0].partition(", ")[2].rpartition(" (")[0]
             name, x = part.records[0], exchanges[-1]
             time, is_told = digest.ended or digest.started, name in self._told
-            yield Statement(name, words, time, False, _ENDING, (), x, x.last_seq, is_told)
+            yield Statement(name, words, time, BOTH, _ENDING, (), x, x.last_seq, is_told)
 
     def _of_memory(self, known: KnownStatement) -> Statement | None:
         memory, turn = known
         named = memory.where.split(", ")
         files = tuple(normalise_path(one) for one in named if one and AGENT_FOLDER not in one)
         kind = memory.kind.value if memory.kind is not None else memory.network.value
-        return self._stated(
-            uri("memory", memory.id), known.text, memory.by_agent, kind, files, turn
-        )
+        return self._stated(uri("memory", memory.id), known.text, memory.trust, kind, files, turn)
 
     def _of_fact(self, fact: Fact) -> Statement | None:
         records = (find_by_uri(self._reader, self._bank, name) for name in fact.evidence)
@@ -130,16 +127,14 @@ class _Statements:
         if turn is None:
             return None
         problem = f"{fact.problem} → " if fact.problem else ""
-        by_agent, kind = fact.trust in _BY_AGENTS, fact.kind.value
-        return self._stated(
-            uri("fact", fact.id), f"{problem}{fact.content}", by_agent, kind, (), turn
-        )
+        text, kind = f"{problem}{fact.content}", fact.kind.value
+        return self._stated(uri("fact", fact.id), text, fact.trust, kind, (), turn)
 
     def _stated(
         self,
         name: str,
         text: str,
-        by_agent: bool,
+        trust: Trust,
         kind: str,
         files: tuple[str, ...],
         turn: Turn,
@@ -148,16 +143,22 @@ class _Statements:
         within = [one for one in exchanges if one.first_seq <= turn.seq <= one.last_seq]
         if not within:
             return None
-        return Statement(
-            name, text, turn.time, by_agent, kind, files, within[0], turn.seq, name in self._told
-        )
+        source, is_told = source_of(trust), name in self._told
+        return Statement(name, text, turn.time, source, kind, files, within[0], turn.seq, is_told)
 
     def _of_exchange(self, exchange: Exchange) -> Statement:
         """What people decided in an exchange."""
         item = self._items.from_record(exchange)
         text = " ".join(one.sentence for one in item.decided)
         name, files = item.uri, tuple(sorted(item.changed))
-        is_told = name in self._told
         return Statement(
-            name, text, item.time, False, "decision", files, exchange, exchange.first_seq, is_told
+            name,
+            text,
+            item.time,
+            source_of(Trust.USER),
+            "decision",
+            files,
+            exchange,
+            exchange.first_seq,
+            name in self._told,
         )

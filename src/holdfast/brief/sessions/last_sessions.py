@@ -4,6 +4,7 @@ and what it left open. One whose end tells nothing is left out."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -92,7 +93,7 @@ class LastSessions:
             if len(parts) == most:
                 break
             name, ended = uri("digest", digest.id), digest.ended or digest.started
-            if parts and self._verdicts.is_passed_over(name, ended):
+            if parts and self._verdicts.is_passed_over(name, ended, partial(str, session.id)):
                 continue
             ending = self._ending(digest)
             if ending is None:

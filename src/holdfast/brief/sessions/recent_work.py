@@ -59,7 +59,9 @@ class KnownMatters:
         """Whether the title of an exchange adds anything that holds. It is known from then on."""
         own = content_stems(x.title)
         name, time = uri("exchange", x.id), x.ended or x.started
-        if self._verdicts.is_dropped(name) or self._verdicts.is_passed_over(name, time):
+        if self._verdicts.is_dropped(name):
+            return False
+        if self._verdicts.is_passed_over(name, time, lambda: x.session):
             return False
         if x.session in self._sessions or any(is_same_matter(own, it) for it in self._matters):
             return False

@@ -4,8 +4,10 @@ needed, and which no longer hold. Only somebody who reads what happened later ca
 It works once for each session that ended, and never while one of the bank runs. The statements are
 asked about in calls by age, each with the sessions since the oldest of them. A statement that was
 judged is asked about again only after several later sessions were about it, and while a brief would
-tell it. Each answer is stored when it comes, so a run that is killed pays again for the call in
-flight only. What a brief does with verdicts is decided in `holdfast.brief.verdicts`.
+tell it. If the model leaves one out or its answer cannot be used, that one is asked about again in
+the next reviews, a few times. Each answer is stored when it comes, so a run that is killed pays
+again for the call in flight only. What a brief does with verdicts is decided in
+`holdfast.brief.verdicts`.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from holdfast.model.curation import Verdict
 from holdfast.model.ids import content_id
 from holdfast.model.ledgers.model_calls import ModelSummary
 from holdfast.model.records import Exchange, Session
+from holdfast.model.trust import Trust
 from holdfast.refine.by_model.model_run import ModelRun, ask_to_fit
 from holdfast.refine.by_model.session_outlines import Detail, Outlines
 from holdfast.refine.by_model.summary_queue import project_name
@@ -64,6 +67,9 @@ class ReviewLimits(NamedTuple):
     per_call: int = 25
     # A statement is judged again after so many later sessions that were about it.
     later_sessions: int = 5
+    # Reviews in which a statement is asked about until there is an answer: what a model does not
+    # answer three times it does not answer later either, and each time is paid for.
+    attempts: int = 3
     # Sessions among which one that still runs is looked for.
     running: int = 10
     why_characters: int = 120
@@ -121,15 +127,33 @@ _VERDICT_SCHEMA = object_schema(
 SCHEMA = object_schema(verdicts={"type": "array", "items": _VERDICT_SCHEMA})
 
 
+# Where a statement comes from, as a question names it. What an import or a website says is nobody's
+# here.
+_AGENT, BOTH = "agent", "person and agent"
+_SOURCES = {
+    Trust.USER: "person",
+    Trust.TEAM: "person",
+    Trust.ASSISTANT: _AGENT,
+    Trust.TOOL: _AGENT,
+    Trust.IMPORT: "an import",
+    Trust.EXTERNAL: "somebody outside the project",
+}
+
+
+def source_of(trust: Trust) -> str:
+    """Where a statement with this trust comes from."""
+    return _SOURCES[trust]
+
+
 class Statement(NamedTuple):
-    """What a brief may tell: the URI of the record, its words, when and by whom it was said, its
-    kind and its files, and the exchange and the turn that state it. `is_told`: whether the next
-    brief tells it."""
+    """What a brief may tell: the URI of the record, its words, when it was said and where it comes
+    from (`source_of`), its kind and its files, and the exchange and the turn that state it.
+    `is_told`: whether the next brief tells it."""
 
     uri: str
     text: str
     time: str
-    by_agent: bool
+    source: str
     kind: str
     files: tuple[str, ...]
     exchange: Exchange
@@ -221,6 +245,7 @@ class BriefReviewer:
         answer: dict[int, VerdictDraft] | str,
     ) -> None:
         drafts, problem = ({}, answer) if isinstance(answer, str) else (answer, _MISSING)
+        judged = model_verdicts(self._store, last.bank)
         data = [project_name(self._store, last), *(one.text for one in batch)]
         data += [one.text(Detail.FULL) for one in outlines.all if drafts]
         with self._store.transaction():
@@ -228,9 +253,10 @@ class BriefReviewer:
                 if number in drafts:
                     content = self._checked(one, drafts[number], data)
                     self._put(VERDICT, one.hash, one.exchange, content, "")
-                elif not self._store.summaries.was_attempted(last.bank, one.hash, VERSION):
-                    # Else an earlier verdict stands.
-                    self._put(VERDICT, one.hash, one.exchange, "", problem)
+                else:
+                    # An earlier verdict stands.
+                    attempts = _Attempts(self._store, one, judged.get(one.uri))
+                    self._put(VERDICT, attempts.next_hash(), one.exchange, "", problem)
             if drafts:
                 self._store.progress.mark_changed(last.bank, "")
         self._done = ReviewReport(
@@ -243,7 +269,7 @@ class BriefReviewer:
         redact = self._run.redactor.redact
         why = clean_text(draft.why)
         rewritten = clean_text(draft.rewritten)
-        is_wanted = one.by_agent and draft.verdict is Verdict.USEFUL
+        is_wanted = one.source == _AGENT and draft.verdict is Verdict.USEFUL
         if not is_wanted or len(rewritten) > _LIMITS.rewritten_characters:
             rewritten = ""
         x = one.exchange
@@ -317,14 +343,40 @@ def _pending(
     for one in statements:
         if left == 0:
             return
+        attempts = _Attempts(store, one, judged.get(one.uri))
         if store.summaries.was_attempted(bank, one.hash, VERSION):
             is_due = one.uri in judged and _is_due_again(one, judged[one.uri], outlines)
         else:
-            is_wanted = one.is_told or one.time > last
+            is_wanted = one.is_told or one.time > last or attempts.failed
             is_due = is_wanted or found < _LIMITS.enough_useful or not judged
-        if is_due:
+        if is_due and not attempts.are_used_up:
             yield one
             left -= 1
+
+
+class _Attempts:
+    """How often a model was asked in vain about a statement since it was last judged."""
+
+    def __init__(self, store: Store, one: Statement, judged: ModelVerdict | None) -> None:
+        since = judged.time if judged is not None else ""
+        hashes = [
+            content_id(VERDICT, one.uri, one.text, since, str(number))
+            for number in range(_LIMITS.attempts)
+        ]
+        bank, was_attempted = one.exchange.bank, store.summaries.was_attempted
+        self._left = [hash for hash in hashes if not was_attempted(bank, hash, VERSION)]
+
+    @property
+    def failed(self) -> bool:
+        return len(self._left) < _LIMITS.attempts
+
+    @property
+    def are_used_up(self) -> bool:
+        return not self._left
+
+    def next_hash(self) -> str:
+        """The key under which the next one is stored."""
+        return self._left[0]
 
 
 def _is_due_again(one: Statement, judged: ModelVerdict, outlines: Outlines) -> bool:
@@ -366,14 +418,12 @@ def review_question(
 def _format_statement(number: int, one: Statement, outlines: Outlines) -> str:
     outline = outlines.get(one.exchange.session)
     place = f", session {outline.number}, turn {one.seq} of {outline.turns}" if outline else ""
-    who = "agent" if one.by_agent else "person"
     files = ", ".join(
         outline.relative(file) if outline else file for file in one.files[: _LIMITS.files]
     )
     about = f" (files: {files})" if files else ""
-    return (
-        f"{number}. {one.time[:10]}, {who}, {one.kind}{place}: {collapse_spaces(one.text)}{about}"
-    )
+    said = f"{one.time[:10]}, {one.source}, {one.kind}{place}"
+    return f"{number}. {said}: {collapse_spaces(one.text)}{about}"
 
 
 def parse_verdicts(text: str, wanted: int) -> dict[int, VerdictDraft]:

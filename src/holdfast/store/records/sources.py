@@ -105,6 +105,15 @@ class SourceReader:
         row = self._db.one(f"SELECT {SOURCE} FROM source WHERE path = ?", (path,))
         return source_of(row) if row else None
 
+    def sessions_read_after(self, bank: str, time: str) -> frozenset[str]:
+        """The ids of the sessions in a bank of whose file something was read after a time."""
+        found = self._db.all(
+            "SELECT s.id FROM session AS s JOIN source ON source.id = s.source "
+            "WHERE s.bank = ? AND source.read_at > ?",
+            (bank, time),
+        )
+        return frozenset(id for (id,) in found)
+
     def balance(self, bank: str | None = None) -> Balance:
         """The ledger added up; the caller fills in `pending` from the files on disk."""
         where, values = self._db.in_bank(bank)
