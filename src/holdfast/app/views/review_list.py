@@ -9,13 +9,15 @@ from typing import Any, NamedTuple
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.views.brief_view import brief_lines
-from holdfast.brief.frame import Brief, origin_label
+from holdfast.brief.frame import Brief, origin_label, short_name
 from holdfast.brief.known_statements import own_words
 from holdfast.brief.session_brief import BriefMaterial
 from holdfast.brief.sessions.last_sessions import request_of
+from holdfast.brief.sessions.session_endings import Ending, find_ending
+from holdfast.brief.statement_ranking import is_same_matter
 from holdfast.brief.verdicts import Verdicts, read_verdicts
 from holdfast.brief.work_items import normalise_path
-from holdfast.language import truncate
+from holdfast.language import content_stems, truncate
 from holdfast.learn.judging import JUDGEABLE_KINDS
 from holdfast.model.curation import Judgement
 from holdfast.model.knowledge import Fact, Memory
@@ -24,6 +26,8 @@ from holdfast.model.team import Commit
 from holdfast.model.trust import PEOPLE, Trust
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.lookup.by_uri import find_by_uri
+from holdfast.refine.by_model.session_outlines import AGENT_FOLDER
+from holdfast.regex import regex
 
 
 class ReviewLimits(NamedTuple):
@@ -38,11 +42,14 @@ class ReviewLimits(NamedTuple):
     sessions: int = 8
     looked_at: int = 60
     files: int = 4
-    # A request, and what came of it.
+    # A request, and what came of it; what was asked last, if that is something else.
     characters: int = 160
+    asked_characters: int = 100
 
 
 LIMITS = ReviewLimits()
+# The day, and of the last session the minute, at the start of a line.
+_DAY = regex(r"^\d{4}-\d\d-\d\d(?: \d\d:\d\d)?,? ")
 
 
 class ReviewItem(NamedTuple):
@@ -111,12 +118,14 @@ def judged_lines(memory: Holdfast, bank: str, brief: Brief) -> int:
 
 
 def _told(memory: Holdfast, bank: str) -> Iterator[tuple[str, str]]:
-    """The records that the next start brief tells, each with its lines."""
+    """The records that the next start brief tells, each with its lines, without the day and the id,
+    which stand before an item."""
     lines: dict[str, list[str]] = {}
     for line in brief_lines(memory.briefs.session_brief(bank)):
         named = parse_uri(line.uri) if line.uri else None
         if named is not None and named.kind in JUDGEABLE_KINDS:
-            lines.setdefault(line.uri, []).append(line.text.removeprefix("- ").strip())
+            text = line.text.removeprefix("- ").strip().replace(f" ({short_name(line.uri)})", "")
+            lines.setdefault(line.uri, []).append(_DAY.sub("", text, count=1))
     for name, texts in lines.items():
         yield name, "; ".join(texts)
 
@@ -142,7 +151,8 @@ def _item(
             text = line or f"{record.title} → {record.summary}"
             said = record.started, "exchange", "", text, _files(record.files_modified)
         case Digest():
-            said = record.started, "session", "", line or request_of(record), ()
+            time = record.ended or record.started
+            said = time, "session", "", line or request_of(record), ()
         case Commit():
             said = (
                 record.time,
@@ -175,17 +185,31 @@ def _sessions(memory: Holdfast, bank: str) -> Iterator[SessionOutline]:
         digest = reader.sessions.digest(bank, session.id)
         if digest is None or session.parent:
             continue
-        exchanges = reader.sessions.exchanges(bank, session.id)
+        exchanges = list(reader.sessions.exchanges(bank, session.id))
         changed = dict.fromkeys(file for x in exchanges for file in x.files_modified)
-        result = digest.completed[-1] if digest.completed else ""
+        own = (file for file in changed if AGENT_FOLDER not in file)
+        # Of a title "request — result" the result is told as that of the end.
+        request = request_of(digest).partition(" — ")[0]
+        ending = find_ending(reader, bank, exchanges, request)
+        result = "" if ending is None else ending.result or ending.asked
         yield SessionOutline(
             uri("digest", digest.id),
             digest.ended or digest.started,
             digest.outcome.value,
-            truncate(request_of(digest), LIMITS.characters),
+            truncate(request, LIMITS.characters) + _last_request(request, ending),
             truncate(result, LIMITS.characters),
-            _files(changed),
+            _files(own),
         )
+
+
+def _last_request(request: str, ending: Ending | None) -> str:
+    """What was asked last in a session, if that is something else than its first request, and its
+    result does not say it."""
+    asked = "" if ending is None else ending.request.removeprefix(request)
+    told = "" if ending is None else ending.result
+    if not asked or is_same_matter(content_stems(asked), content_stems(f"{request} {told}")):
+        return ""
+    return f"; then: {truncate(asked.removeprefix('; then: '), LIMITS.asked_characters)}"
 
 
 def review_json(found: ReviewList) -> dict[str, Any]:

@@ -157,6 +157,14 @@ _REFERS_BACK = regex(
     r"\b(?:do|fix|try|mend|implement|apply|use|make) (?:that|this|it|them|these|those)\b",
     re.IGNORECASE,
 )
+# Temper says nothing of the work: "What the hell man?"
+_TEMPER = regex(
+    r"\b(?:(?:what|who|why|how) (?:the|in) (?:hell|heck|fuck|world|name of \w+)|wtf|omg|"
+    r"oh my (?:god|gosh)|jesus(?: christ)?|for \w+['’]?s sake|come on|damn(?: it)?|holy \w+|"
+    r"(?:are )?you(?:['’]re| are)? (?:kidding|serious|joking)(?: me)?|seriously|unbelievable|"
+    r"(?:man|dude|bro|mate)(?=\W*(?:$|[.,!?])))\b",
+    re.IGNORECASE,
+)
 # Asks for leave or for a choice, rather than offering more of the same.
 _ASKS_LEAVE = regex(
     r"\b(?:go|ok(?:ay)?|approved?|proceed|confirm|shall i|should i|should we|agreed?|"
@@ -309,7 +317,8 @@ def _request(exchanges: Sequence[Exchange], title: str) -> tuple[str, bool]:
         return truncate(last, _LIMITS.request_characters), True
     if says_something(title):
         asked = truncate(title, _LIMITS.request_characters)
-        is_other = last not in title and len(telling_stems(last)) >= _LIMITS.request_stems
+        stems = telling_stems(_TEMPER.sub(" ", last))
+        is_other = last not in title and len(stems) >= _LIMITS.request_stems
         return f"{asked}; then: {last}" if is_other else asked, False
     told = next((one.title for one in reversed(exchanges) if says_something(one.title)), "")
     return truncate(told or title or last, _LIMITS.request_characters), False
