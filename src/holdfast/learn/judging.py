@@ -16,6 +16,19 @@ JUDGEABLE_KINDS = ("memory", "fact", "exchange", "digest", "commit")
 MAX_REASON_CHARS, MAX_WORDS_CHARS = 400, 240
 
 
+def read_verdict(name: str) -> Verdict:
+    """The verdict with this name; InputError if there is none."""
+    if name not in tuple(Verdict):
+        raise InputError(f"There is no verdict {name!r}.", f"One of: {', '.join(Verdict)}.")
+    return Verdict(name)
+
+
+def is_rewordable(record: object) -> bool:
+    """Whether briefs may tell a record in other words: a statement of an agent. People are
+    quoted."""
+    return isinstance(record, Memory) and record.by_agent
+
+
 def judge(
     writer: Writer,
     now: Callable[[], str],
@@ -29,6 +42,8 @@ def judge(
     them or none. `who` judges; `words` are how a brief tells the record."""
     why = _sentence(why, "reason", MAX_REASON_CHARS)
     words = _sentence(words, "wording", MAX_WORDS_CHARS)
+    if not targets:
+        raise InputError("No record is named.", "Name the records to judge.")
     for target in targets:
         _check_judgeable(target)
     if words:
@@ -57,7 +72,7 @@ def _sentence(text: str, name: str, most: int) -> str:
 
 
 def _check_rewordable(writer: Writer, targets: Sequence[Target], verdict: Verdict) -> None:
-    """Other words are for one useful statement of an agent. People are quoted."""
+    """Other words are for one useful statement of an agent."""
     if verdict is not Verdict.USEFUL or len(targets) != 1:
         raise InputError(
             "Other words are for one useful record.",
@@ -65,7 +80,7 @@ def _check_rewordable(writer: Writer, targets: Sequence[Target], verdict: Verdic
         )
     target = targets[0]
     found = writer.records.find(target.bank, target.kind, target.id, 1)
-    if not any(isinstance(one, Memory) and one.by_agent for one in found):
+    if not any(map(is_rewordable, found)):
         raise InputError(
             f"{target.uri} is not a statement of an agent: briefs quote it.",
             f"`holdfast correct {target.id} TEXT` replaces its text everywhere.",

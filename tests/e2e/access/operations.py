@@ -21,7 +21,7 @@ BANK, ID, TEXT, PLAIN = "bank", "id", "text", "plain"
 # be listed here before anything passes.
 _NAMES_BY_MEANING = {
     BANK: "bank aliases with",
-    ID: "id session session_id anchor uri into focus commit pull issue thread record anchor_id "
+    ID: "id ids session session_id anchor uri into focus commit pull issue thread record anchor_id "
     "proposal review entry last",
     TEXT: "q question query about prompt what words text pattern file path concept name alias "
     "content domain who where why background author near seen branch agent type topic other "
@@ -30,9 +30,13 @@ _NAMES_BY_MEANING = {
     "networks expansion fusion limit count confirm scope action outcome tab note shelf status "
     "view lane span sort preset last-event-id show every word confidence rules domain_of before "
     "after page offset days dropped key to look month year depth hops backups back n seq sure "
-    "retention of act none",
+    "retention of act none verdict",
 }
 _BANK_PARAMETERS = {("{name}", "name"), ("{id}", "id"), ("graph bank", "name")}
+# What is given where a text is one of a few that its description does not list.
+_USUAL = {"verdict": "useful"}
+# A tool that lists something without arguments wants both of these to change it.
+_TOGETHER = {"ids": "verdict"}
 _KNOWN = {name: meaning for meaning, names in _NAMES_BY_MEANING.items() for name in names.split()}
 
 
@@ -192,6 +196,9 @@ def own_calls(operation: Operation, named: Named, side: Side) -> Iterator[Call]:
     every = [name for both in named.records() for name in both]
     for id in every if takes_id else [""]:
         yield _filled(operation, operation.parameters, named, side, id)
+    if not needed:  # of all that it takes, some may not go together
+        banks = [place for place in operation.parameters if place.meaning == BANK]
+        yield _filled(operation, banks, named, side, "")
     if len(needed) == len(operation.parameters):
         return  # with no more than must be said, it would say the same again
     for id in every if any(place.meaning == ID for place in needed) else [""]:
@@ -212,7 +219,8 @@ def _own(place: Parameter, named: Named, side: Side, id: str) -> Any:
     if place.meaning == BANK:
         return [named.names[0]] if "array" in _kinds(place.schema) else named.names[0]
     if place.meaning == ID:
-        return named.beside(id) if place.name == "into" else id
+        chosen = named.beside(id) if place.name == "into" else id
+        return [chosen] if "array" in _kinds(place.schema) else chosen
     return named.kind_of(id) if place.name == "word" else _usual(place, side.asked)
 
 
@@ -227,7 +235,8 @@ def _usual(place: Parameter, words: str) -> Any:
     if "array" in kinds:
         return [words] if place.meaning == TEXT else []
     if "string" in kinds:
-        return words if place.meaning == TEXT else schema.get("default", "") or ""
+        usual = _USUAL.get(place.name) or schema.get("default", "")
+        return words if place.meaning == TEXT else usual or ""
     if "boolean" in kinds:
         return True
     return schema.get("minimum", schema.get("default")) or 1
@@ -260,7 +269,12 @@ def _varied(
     operation: Operation, place: Parameter, world: World, own: Side, other: Side
 ) -> Iterator[Twin]:
     first = world.own.records()[0][0]
-    needed = [one for one in operation.parameters if one is not place and one.required]
+    with_it_only = _TOGETHER.get(place.name)
+    needed = [
+        one
+        for one in operation.parameters
+        if one is not place and (one.required or one.name == with_it_only)
+    ]
     rest = {one.name: _own(one, world.own, own, first) for one in needed}
     many = "array" in _kinds(place.schema)
 

@@ -46,10 +46,10 @@ class Question(NamedTuple):
     method: str
     path: str
     query: dict[str, str]
-    body: dict[str, str]
+    body: dict[str, Any]
 
     def said(self) -> str:
-        return " ".join((self.path, *self.query.values(), *self.body.values())).lower()
+        return " ".join((self.path, *self.query.values(), *map(str, self.body.values()))).lower()
 
     def ask(self, client: PlainClient) -> Answer:
         if self.method == "GET":
@@ -93,7 +93,10 @@ def questions(route: str, other: Named) -> Iterator[Question]:
     for bank, id, uri in named:
         values: dict[str, str] = dict.fromkeys(_BANKS, bank)
         values |= dict.fromkeys(_IDS, uri) | dict.fromkeys(_WORDS, _WORD)
-        query, body = _only(names.query, values), _only(names.body, values)
+        query = _only(names.query, values)
+        body: dict[str, Any] = _only(names.body, values)
+        if names.body and "ids" in names.body:
+            body |= {"ids": [uri], "verdict": "outdated"}
         if path == "/graphql":
             body = _graph_body(values)
         for own in (id, bank) if _PLACE.search(path) else (id,):

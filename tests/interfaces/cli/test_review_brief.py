@@ -66,6 +66,7 @@ def test_what_the_brief_tells_is_listed_with_what_is_needed_to_judge_it(
     assert kept == {
         "number": kept["number"], "uri": name_of(KEPT), "time": kept["time"], "kind": "fact",
         "who": "agent", "text": KEPT, "files": ["src/berth.py", "src/ship.py"], "told": True,
+        "judgement": None,
     }  # fmt: skip
     short = name_of(KEPT).removeprefix("holdfast://")[: len("memory/") + 8]
     assert f"{kept['number']}. {short} 2026-09-01 fact, agent {KEPT} [src/berth.py" in text
@@ -82,7 +83,7 @@ def test_what_nearly_made_it_is_listed_after_what_is_told(
     found = list(listed(capsys).values())
     told = [one["told"] for one in found]
     assert True in told and False in told and told == sorted(told, reverse=True)
-    assert "What comes next, and what was judged:" in run(capsys, "review", "brief")
+    assert "What comes next:" in run(capsys, "review", "brief")
     assert len(listed(capsys, "--limit", "1")) < len(found) <= LIMITS.statements
 
 
@@ -96,11 +97,13 @@ def test_a_verdict_is_logged_marked_and_undone(
     judgement = item["judgement"]
     assert (judgement["verdict"], judgement["who"]) == ("outdated", "agent (cc)")
     assert judgement["why"] == "berths were sold" and not item["told"]
-    assert "[outdated, by agent (cc)]" in run(capsys, "review", "brief")
+    text = run(capsys, "review", "brief")
+    left_out = text.partition("What was judged, and is not told:")[2]
+    assert "[outdated, by agent (cc)]" in left_out and KEPT in left_out
     assert "called outdated" in run(capsys, "show", name_of(KEPT))
     assert KEPT not in run(capsys, "brief")
     assert "1 decision undone." in run(capsys, "undo", "--yes")
-    assert "judgement" not in listed(capsys)[name_of(KEPT)]
+    assert listed(capsys)[name_of(KEPT)]["judgement"] is None
     with open_memory(home) as memory:
         actions = [one.action for one in memory.reader.curation.log(memory.context.bank_id() or "")]
     assert actions == [Action.JUDGE, Action.UNDO]

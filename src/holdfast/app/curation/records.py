@@ -15,7 +15,7 @@ from holdfast.app.ingest.stages import update_stages
 from holdfast.app.search.browse import Browse
 from holdfast.errors import NotFoundError
 from holdfast.learn.curation import Curator, Target, find_confirmable, find_target
-from holdfast.learn.judging import judge
+from holdfast.learn.judging import judge, read_verdict
 from holdfast.model.curation import Curation, Verdict
 from holdfast.model.graph import Entity
 from holdfast.model.knowledge import Memory, Review
@@ -75,7 +75,7 @@ class RecordCuration:
     def judge(
         self,
         ids: Sequence[str],
-        verdict: Verdict,
+        verdict: Verdict | str,
         why: str = "",
         bank: str | None = ALL_BANKS,
         who: str = "",
@@ -90,7 +90,7 @@ class RecordCuration:
             context.now,
             context.actor(who),
             targets,
-            verdict,
+            read_verdict(verdict),
             context.redact(why),
             context.redact(words),
         )

@@ -4,7 +4,8 @@ what was judged already, and what the last sessions were about."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
+from enum import StrEnum
+from itertools import groupby, islice
 from typing import Any, NamedTuple
 
 from holdfast.app.memory import Holdfast
@@ -19,10 +20,12 @@ from holdfast.brief.verdicts import Verdicts, read_verdicts
 from holdfast.brief.work_items import normalise_path
 from holdfast.language import content_stems, truncate
 from holdfast.learn.judging import JUDGEABLE_KINDS
-from holdfast.model.curation import Judgement
+from holdfast.model.bank import Bank
+from holdfast.model.curation import Judgement, Verdict
 from holdfast.model.knowledge import Fact, Memory
 from holdfast.model.records import Digest, Exchange
 from holdfast.model.team import Commit
+from holdfast.model.to_json import to_jsonable
 from holdfast.model.trust import PEOPLE, Trust
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.lookup.by_uri import find_by_uri
@@ -52,6 +55,14 @@ LIMITS = ReviewLimits()
 _DAY = regex(r"^\d{4}-\d\d-\d\d(?: \d\d:\d\d)?,? ")
 
 
+class Section(StrEnum):
+    """The parts of the list, in their order, by their headings."""
+
+    TOLD = "What the next start brief tells"
+    NEXT = "What comes next"
+    LEFT_OUT = "What was judged, and is not told"
+
+
 class ReviewItem(NamedTuple):
     """A record that can be judged. `told` says whether the next start brief tells it; `judgement`
     is the verdict that it has."""
@@ -64,6 +75,15 @@ class ReviewItem(NamedTuple):
     files: tuple[str, ...]
     told: bool
     judgement: Judgement | None
+
+    @property
+    def section(self) -> Section:
+        """The part of the list that it belongs to."""
+        if self.told:
+            return Section.TOLD
+        known = self.judgement
+        is_left_out = known is not None and known.verdict is not Verdict.USEFUL
+        return Section.LEFT_OUT if is_left_out else Section.NEXT
 
 
 class SessionOutline(NamedTuple):
@@ -78,27 +98,41 @@ class SessionOutline(NamedTuple):
 
 
 class ReviewList(NamedTuple):
-    """What there is to read: `items` from the first line of the brief on, and the latest sessions
-    first."""
+    """What there is to read: `items` by section, from the first line of the brief on, and the
+    latest sessions first."""
 
-    bank: str
+    bank: Bank
     items: tuple[ReviewItem, ...]
     sessions: tuple[SessionOutline, ...]
 
+    def sections(self) -> Iterator[tuple[Section, list[tuple[int, ReviewItem]]]]:
+        """The sections that are not empty, with their items and the numbers of these."""
+        numbered = enumerate(self.items, 1)
+        for section, items in groupby(numbered, key=lambda one: one[1].section):
+            yield section, list(items)
 
-def review_list(memory: Holdfast, bank: str, limit: int = LIMITS.statements) -> ReviewList:
+
+def review_list(
+    memory: Holdfast,
+    bank: str | None = None,
+    limit: int = LIMITS.statements,
+    brief: Brief | None = None,
+) -> ReviewList:
     """What the next start brief of a bank tells and what nearly made it, `limit` in all, then what
-    was judged and is not told."""
-    reader = memory.reader
+    was judged and is not told. `brief` is that brief, if somebody has made it."""
+    reader, found = memory.reader, memory.context.bank(bank)
+    id = found.id
     # What a review passed over can be judged in the next one.
-    material = BriefMaterial(reader, bank, read_verdicts(reader, bank).without_review())
-    told = dict(_told(memory, bank))
+    material = BriefMaterial(reader, id, read_verdicts(reader, id).without_review())
+    told = dict(_told(memory.briefs.session_brief(id) if brief is None else brief))
     names = [*told, *islice(_next(material, told), max(0, limit - len(told)))]
-    judged = sorted(reader.curation.judgements(bank).items(), key=lambda one: one[1].time)
+    judged = sorted(reader.curation.judgements(id).items(), key=lambda one: one[1].time)
     names += [name for name, _ in judged[::-1] if name not in names][: LIMITS.judged]
-    items = (_item(memory, bank, name, told.get(name, ""), material.verdicts) for name in names)
-    sessions = tuple(islice(_sessions(memory, bank), LIMITS.sessions))
-    return ReviewList(bank, tuple(filter(None, items)), sessions)
+    items = (_item(memory, id, name, told.get(name, ""), material.verdicts) for name in names)
+    order = list(Section)
+    listed = sorted(filter(None, items), key=lambda one: order.index(one.section))
+    sessions = tuple(islice(_sessions(memory, id), LIMITS.sessions))
+    return ReviewList(found, tuple(listed), sessions)
 
 
 def _next(material: BriefMaterial, told: Mapping[str, str]) -> Iterator[str]:
@@ -117,11 +151,11 @@ def judged_lines(memory: Holdfast, bank: str, brief: Brief) -> int:
     return sum(verdicts.is_useful(line.uri) for line in lines)
 
 
-def _told(memory: Holdfast, bank: str) -> Iterator[tuple[str, str]]:
-    """The records that the next start brief tells, each with its lines, without the day and the id,
-    which stand before an item."""
+def _told(brief: Brief) -> Iterator[tuple[str, str]]:
+    """The records that a brief tells, each with its lines, without the day and the id, which stand
+    before an item."""
     lines: dict[str, list[str]] = {}
-    for line in brief_lines(memory.briefs.session_brief(bank)):
+    for line in brief_lines(brief):
         named = parse_uri(line.uri) if line.uri else None
         if named is not None and named.kind in JUDGEABLE_KINDS:
             text = line.text.removeprefix("- ").strip().replace(f" ({short_name(line.uri)})", "")
@@ -215,16 +249,9 @@ def _last_request(request: str, ending: Ending | None) -> str:
 def review_json(found: ReviewList) -> dict[str, Any]:
     """The list as JSON."""
     return {
+        "bank": found.bank.name,
         "statements": [
-            {"number": number, **_item_json(item)} for number, item in enumerate(found.items, 1)
+            {"number": number, **to_jsonable(item)} for number, item in enumerate(found.items, 1)
         ],
-        "sessions": [one._asdict() for one in found.sessions],
+        "sessions": to_jsonable(found.sessions),
     }
-
-
-def _item_json(item: ReviewItem) -> dict[str, Any]:
-    known = item.judgement
-    verdict = {} if known is None else {"judgement": known._asdict()}
-    fields = item._asdict()
-    del fields["judgement"]
-    return fields | verdict

@@ -23,6 +23,9 @@ TYPES = ("world", "experience", "opinion", "observation", "all")
 LAYERS = ("rules", "summaries", "observations", "transcripts", "team")
 SCOPES = ("project", "user")
 ACTIONS = ("status", "candidates", "promote")
+# As `model.curation.Verdict` and `learn.judging` have them.
+VERDICTS = ("useful", "unneeded", "outdated")
+MAX_REASON_CHARS, MAX_WORDS_CHARS = 400, 240
 _TEXT: Object = {"type": "string"}
 
 TOOLS = (
@@ -132,6 +135,35 @@ TOOLS = (
         {"action": {"type": "string", "enum": list(ACTIONS)}},
         ("action",),
         "learning patterns promotion rules",
+        True,
+    ),
+    Tool(
+        "review",
+        "Review the brief",
+        "List what the next session of this project is told at its start (without arguments, about "
+        "4,000 tokens), or judge records of that list: useful, unneeded (true, but not worth "
+        "telling) or outdated (no longer true). Use it only when the user asks for a review, and "
+        "check what is doubtful against the code. A verdict is yours; a user's stands above it.",
+        {
+            "verdict": {"type": "string", "enum": list(VERDICTS)},
+            "ids": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "The records that it is for.",
+            },
+            "why": {
+                "type": "string",
+                "maxLength": MAX_REASON_CHARS,
+                "description": "The reason, in one sentence.",
+            },
+            "words": {
+                "type": "string",
+                "maxLength": MAX_WORDS_CHARS,
+                "description": "One useful statement of an agent so that it is understood alone.",
+            },
+        },
+        (),
+        "review brief verdict useful outdated",
         True,
     ),
     Tool(

@@ -70,6 +70,11 @@ def _scrub(place: LoggedServer) -> None:
     place.change("/scrub", {"pattern": "plugh7", "confirm": "scrub"})
 
 
+def _judge(place: LoggedServer) -> object:
+    names = [place.remember(f"The pier is {colour}.") for colour in ("green", "grey")]
+    return place.change("/verdicts", {"ids": names, "verdict": "outdated", "why": "painted"})
+
+
 def _record(way: str, body: object, text: str) -> Callable[[LoggedServer], object]:
     return lambda place: place.change(f"/records/{place.remember(text)}/{way}", body)
 
@@ -124,6 +129,7 @@ REST: dict[str, Case | str] = {
     "post /records/{id}/forget": (Action.FORGET, _record("forget", {}, "The pier is long.")),
     "post /records/{id}/restore": (Action.RESTORE, _restore),
     "post /records/{id}/confirm": (Action.CONFIRM, _record("confirm", {}, "The pier is wide.")),
+    "post /verdicts": (Action.JUDGE, _judge),
     "post /records/{id}/merge": (Action.MERGE, _merge),
     "post /records/{id}/purge": (
         Action.PURGE,
@@ -187,6 +193,10 @@ def _mutations(place: LoggedServer) -> dict[str, Case | str]:
         other = place.remember("The rope is very wet.")
         on("merge", "The rope is wet.", f', into: "{other}"')(place)
 
+    def judged(place: LoggedServer) -> None:
+        ids = json.dumps([place.remember("The rope is long.")])
+        ask(f'mutation {{ judge(ids: {ids}, verdict: "unneeded") {{ seq }} }}')(place)
+
     def restored(place: LoggedServer) -> None:
         name = place.remember("The rope was dry.")
         place.change(f"/records/{name}/forget", {})
@@ -213,6 +223,7 @@ def _mutations(place: LoggedServer) -> dict[str, Case | str]:
         "correct": (Action.CORRECT, on("correct", "The rope is thin.", ', text: "It is thick."')),
         "forget": (Action.FORGET, on("forget", "The rope is old.")),
         "restore": (Action.RESTORE, restored),
+        "judge": (Action.JUDGE, judged),
         "merge": (Action.MERGE, merged),
         "mergeEntities": (Action.MERGE, one),
         "splitEntity": (Action.SPLIT, split),

@@ -81,6 +81,7 @@ def _pages(place: LoggedServer) -> dict[str, tuple[Action, Callable[[], None]]]:
         "/memory/undo": (Action.UNDO, undo),
         "/memory/purge": (Action.PURGE, purge),
         "/memory/holds": (Action.CONFIRM, on("/memory/holds", "A heron.")),
+        "/brief/judge": (Action.JUDGE, on("/brief/judge", "A stork.", verdict="useful")),
         "/review/drop": (Action.FORGET, on("/review/drop", "A crow.")),
         "/review/confirm": (Action.REMEMBER, on("/review/confirm", "A jay.", text="A blue jay.")),
         "/banks/{id}": (Action.SET, bank),

@@ -29,11 +29,14 @@ from holdfast.interfaces.http.api.requests import (
 )
 from holdfast.interfaces.http.api.schema import extend_model, model_of, open_model, page_model
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
-from holdfast.model.curation import Curation
+from holdfast.learn.judging import MAX_REASON_CHARS, MAX_WORDS_CHARS
+from holdfast.model.curation import Curation, Verdict
 from holdfast.recall.lookup.path import Path as RecordPath
 from holdfast.recall.query.iso_dates import read_iso_span
 
 router = ApiRouter("records")
+# Records that one request judges: more than the list of a brief has by default.
+MAX_JUDGED = 100
 _Decision = open_model("Decision", "The entry in the log of decisions.", decision=Curation)
 _LoggedDecision = extend_model(
     model_of(Curation),
@@ -73,6 +76,25 @@ class Correction(RequestBody):
     """The new text of a record."""
 
     text: str = Field(min_length=1, max_length=20_000)
+
+
+class Judging(RequestBody):
+    """A verdict on some records, all of them or none."""
+
+    ids: list[str] = Field(
+        min_length=1,
+        max_length=MAX_JUDGED,
+        description="Records: their ids, the start of them, or `kind/id`.",
+    )
+    verdict: Verdict = Field(
+        description="`useful`; `unneeded`: true, but not worth telling; `outdated`: no longer true."
+    )
+    why: str = Field("", max_length=MAX_REASON_CHARS, description="The reason, in one sentence.")
+    words: str = Field(
+        "",
+        max_length=MAX_WORDS_CHARS,
+        description="How briefs tell one useful statement of an agent.",
+    )
 
 
 class MergeTarget(RequestBody):
@@ -157,6 +179,16 @@ def restore(memory: Holdfast, id: Id, bank: Bank = "all") -> Json:
 def confirm(memory: Holdfast, id: Id, bank: Bank = "all") -> Json:
     """It is still right, although its code has changed."""
     return {"decision": memory.curation.confirm(id, bank, author())}
+
+
+@router.task("POST /verdicts", open_model("Judged", decided=list[Curation]), "Judge records")
+def judge(memory: Holdfast, body: Judging, bank: Bank = "all") -> Json:
+    """Whether briefs tell them: useful ones come first, the others are left out at the start of a
+    session, and every answer marks outdated ones. `GET /reviews/brief` lists what to judge; `POST
+    /undo` reverts it."""
+    who = author()
+    made = memory.curation.judge(body.ids, body.verdict, body.why, bank, who, body.words)
+    return {"decided": made}
 
 
 @router.task("POST /records/{id:path}/merge", _Decision, "Merge a record into another")

@@ -1,17 +1,36 @@
-"""Rules: writing one, candidates for one, and facts that people should review."""
+"""Rules: writing one, candidates for one, facts that people should review, and what briefs tell."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import Path
+from fastapi import Path, Query
 from pydantic import Field
 
 from holdfast.app.curation.rule_teaching import learn_result_json
 from holdfast.app.memory import Holdfast
 from holdfast.app.search import json_shapes
-from holdfast.interfaces.http.api.requests import ApiRouter, Bank, Json, RequestBody, author
-from holdfast.interfaces.http.api.schema import model_with_uri, open_model
+from holdfast.app.views.review_list import (
+    LIMITS,
+    ReviewItem,
+    SessionOutline,
+    review_json,
+    review_list,
+)
+from holdfast.interfaces.http.api.requests import (
+    ApiRouter,
+    Bank,
+    Json,
+    Limit,
+    RequestBody,
+    author,
+)
+from holdfast.interfaces.http.api.schema import (
+    extend_model,
+    model_of,
+    model_with_uri,
+    open_model,
+)
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.model.curation import Curation
 from holdfast.model.knowledge import Review
@@ -48,7 +67,7 @@ class Rejection(RequestBody):
     why: str = Field("", max_length=2000)
 
 
-class Verdict(RequestBody):
+class ReviewDecision(RequestBody):
     """Whether a fact stays in force."""
 
     keep: bool
@@ -138,11 +157,31 @@ def reviews(memory: Holdfast, bank: Bank = "all", all: bool = False) -> Json:
 
 
 @router.task(
+    "GET /reviews/brief",
+    open_model(
+        "BriefReview",
+        bank=str,
+        statements=list[extend_model(model_of(ReviewItem), "ReviewStatement", number=int)],
+        sessions=list[SessionOutline],
+    ),
+    "List what the start brief of a bank tells, to judge it",
+)
+def review_brief(
+    memory: Holdfast,
+    bank: Annotated[str, Query(min_length=1, max_length=200)],
+    limit: Limit = LIMITS.statements,
+) -> Json:
+    """What the next start brief tells and what nearly made it (`limit` in all), what was judged
+    before, and what the last sessions were about. `POST /verdicts` judges records."""
+    return review_json(review_list(memory, bank, limit))
+
+
+@router.task(
     "POST /reviews/{id}/decide",
     open_model("Decided", decided=Curation),
     "Decide a review",
 )
-def decide(memory: Holdfast, id: ProposalId, body: Verdict, bank: Bank = "all") -> Json:
+def decide(memory: Holdfast, id: ProposalId, body: ReviewDecision, bank: Bank = "all") -> Json:
     """Keeps the fact in force or retracts it. `POST /undo` reverts it."""
     review = memory.curation.find_review(id, bank)
     return {"decided": memory.curation.decide(review, body.keep, author())}

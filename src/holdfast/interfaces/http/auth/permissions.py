@@ -44,7 +44,7 @@ _REST: dict[Permission, str] = {
         GET /entities /entities/about /entities/communities
         GET /opinions /memories /exchanges /commits /audit
         GET /sessions /sessions/{id} /sessions/{id}/messages /sessions/{id}/exchanges
-        GET /rules/learning /rules/candidates /reviews
+        GET /rules/learning /rules/candidates /reviews /reviews/brief
         GET /banks /banks/{name:path} /injections
         GET /research /research/{id} /research/{id}/events /live
         POST /research /research/{id}/cancel
@@ -54,7 +54,7 @@ _REST: dict[Permission, str] = {
         POST /reflect /undo /shares
         POST /records/{id:path}/correct /records/{id:path}/forget
         POST /records/{id:path}/restore /records/{id:path}/merge /records/{id:path}/confirm
-        POST /research/{id}/useful
+        POST /research/{id}/useful /verdicts
         POST /memories /memories/retain /entities/merge /entities/split
         POST /rules/candidates/{id}/reject /reviews/{id}/decide
     """,
@@ -79,7 +79,7 @@ _PAGES: dict[Permission, str] = {
         DELETE /mcp
         GET / /search /sessions /sessions/{name} /sessions/{name}/msg /sessions/{name}/msg/{n}
         GET /record/{word}/{id:path} /record/{word}/{id:path}/place
-        GET /memory /open /graph /timeline /repos /review /banks /banks/{id} /brief
+        GET /memory /open /graph /timeline /repos /review /banks /banks/{id} /brief /brief/review
         GET /sessions/{name}/injected /sessions/{name}/time /sessions/{name}/next /week
         GET /research/{id}
         POST /research/{id}/cancel /research/{id}/remove /review/preview
@@ -88,7 +88,7 @@ _PAGES: dict[Permission, str] = {
         POST /memory/remember /memory/correct /memory/forget /memory/restore /memory/merge
         POST /memory/holds /memory/undo
         POST /review/reject /review/keep /review/retire /review/reword /review/confirm
-        POST /review/drop /review/several /research/{id}/useful
+        POST /review/drop /review/several /research/{id}/useful /brief/judge
     """,
     _ADMIN: """
         GET /memory/purge
@@ -124,7 +124,7 @@ PUBLIC_ROUTES = frozenset(_parse_routes(_PUBLIC))
 MUTATIONS: dict[str, Permission] = {
     "searchMemory": _READ,
     **dict.fromkeys(
-        "remember retain correct forget restore merge mergeEntities splitEntity undo".split(),
+        "remember retain correct forget restore judge merge mergeEntities splitEntity undo".split(),
         _WRITE,
     ),
 }

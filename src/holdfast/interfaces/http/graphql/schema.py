@@ -338,6 +338,17 @@ class Mutation:
         return await _decide(info, lambda m: m.restore(id, who=author()))
 
     @strawberry.mutation
+    async def judge(
+        self, info: GraphInfo, ids: list[str], verdict: str, why: str = "", words: str = ""
+    ) -> list[Decision]:
+        """Say whether briefs tell records: `useful`, `unneeded` or `outdated`; all of them or none.
+        `words` are how briefs tell one useful statement of an agent."""
+        made = await info.context.run(
+            lambda m: m.curation.judge(ids, verdict, why, who=author(), words=words)
+        )
+        return [_decision_node(one) for one in made]
+
+    @strawberry.mutation
     async def merge(self, info: GraphInfo, id: str, into: str) -> Decision:
         """Merge a record into another."""
         return await _decide(info, lambda m: m.curation.merge(id, into, who=author()))

@@ -22,6 +22,7 @@ from holdfast.interfaces.http.pages import (
     ask,
     banks,
     brief,
+    brief_review,
     curation,
     graph,
     memory,
@@ -38,7 +39,7 @@ from holdfast.interfaces.http.pages import (
 )
 
 _PAGES = (
-    ask, session_time, sessions, search, record, memory, curation, review, banks, brief, graph,
-    timeline, repos, status, week, worth,
+    ask, session_time, sessions, search, record, memory, curation, review, banks, brief,
+    brief_review, graph, timeline, repos, status, week, worth,
 )  # fmt: skip
 ROUTERS = tuple(page.router for page in _PAGES)

@@ -20,8 +20,7 @@ async def brief(request: PageRequestDep, bank: str = "", note: str = "") -> HTML
     """The brief of a bank; by default of the one with the latest session."""
 
     def load(memory: Holdfast) -> Shown:
-        banks = memory.reader.banks.all()
-        chosen = memory.banks.get(bank) if bank else _latest(memory, banks)
+        banks, chosen = choose_bank(memory, bank)
         return {
             "banks": banks,
             "chosen": chosen,
@@ -30,6 +29,13 @@ async def brief(request: PageRequestDep, bank: str = "", note: str = "") -> HTML
 
     shown = await request.pool.read(load)
     return request.render("brief.html", title="Brief", note=NOTES.get(note), **shown)
+
+
+def choose_bank(memory: Holdfast, bank: str) -> tuple[list[Bank], Bank | None]:
+    """All banks, and the one with this name or id; without one, that which somebody worked in
+    last."""
+    banks = memory.reader.banks.all()
+    return banks, memory.banks.get(bank) if bank else _latest(memory, banks)
 
 
 def _latest(memory: Holdfast, banks: list[Bank]) -> Bank | None:

@@ -26,7 +26,7 @@ Shown = Mapping[str, Any]
 _DRAWN = frozenset(
     "plot plots lanes drawing picture note here undo form_key tabs statuses networks layers kinds "
     "knowledge_kinds all_kinds labels fates outcomes period_name ago seen_words beside searched "
-    "svg layout results folded link_with filter_names retriever_names sorts".split()
+    "svg layout results folded link_with filter_names retriever_names sorts views sections".split()
 )
 
 
@@ -68,6 +68,7 @@ _LISTS: Mapping[str, _Rows] = {
     "forgotten.html": _Rows("away"),
     "decisions.html": _Rows("log"),
     "banks.html": _Rows("banks", _bank_rows),
+    "brief_review.html": _Rows("items"),
     "search.html": _Rows("hits"),
     "timeline.html": _Rows("days", _events),
     "repos.html": _Rows("seen", _commit_rows, is_whole=False),

@@ -11,6 +11,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.app.search.code_freshness import confirmations, whole_anchor
 from holdfast.app.views.catalogue import KIND_BY_SECTION
 from holdfast.app.views.record_view import RecordView, correctable_text, fingerprint, open_record
+from holdfast.app.views.verdict_view import VerdictViews
 from holdfast.capture.redact import Redactor
 from holdfast.errors import NotFoundError
 from holdfast.interfaces.http.auth.permissions import CheckedRouter
@@ -107,8 +108,10 @@ def _load(memory: Holdfast, name: str) -> tuple[str, Shown]:
         trace = trace._replace(raw=trace.raw._replace(text=clean))
     bank = memory.context.bank_name(trace.record.bank)
     opened = open_record(memory, trace)
+    verdict = VerdictViews(memory, trace.record.bank).of(trace.record)
     if opened is None:
-        return "any_record.html", {"bank": bank, **_trace_view(memory.reader, trace)}
+        shown = {"bank": bank, "verdict": verdict, **_trace_view(memory.reader, trace)}
+        return "any_record.html", shown
     item, refs = opened.item, (*opened.speaks_for, *opened.against)
     heading, rest = split_heading(
         item.title if item.word == "concept" else item.text or item.title, _MAX_HEADING_CHARS
@@ -118,6 +121,7 @@ def _load(memory: Holdfast, name: str) -> tuple[str, Shown]:
         "rest": item.text if item.word == "concept" else rest,
         "origins": _origins(memory.reader, item.bank, [item.uri, *(ref.uri for ref in refs)]),
         "opened": opened,
+        "verdict": verdict,
         "query": MemoryQuery(tab=_tab(opened)),
         "tabs": TABS,
         "names": {trace.record.bank: bank},

@@ -1,8 +1,10 @@
-// Deciding by keys: a approves, e edits, r rejects, x selects; what is selected is decided together.
-// After a decision the keyboard is where it was, at the next record.
+// Deciding by keys, each of which a button of the page names: a approves, r rejects; u calls useful,
+// n unneeded, o outdated; e edits, x selects. What is selected is decided together. After a decision
+// the keyboard is where it was, at the next record.
 const cards = [...document.querySelectorAll("[data-list] > li")].filter((card) => card.querySelector("[data-decide]"));
 const several = document.getElementById("several");
 const place = "review-place";
+const keys = new Set([...document.querySelectorAll("[data-decide]")].map((one) => one.dataset.decide));
 const ticks = () => cards.map((card) => card.querySelector(".pick")).filter(Boolean);
 
 for (const hint of document.querySelectorAll(".by-keys, .several .all")) hint.hidden = false;
@@ -35,13 +37,18 @@ function decide(key) {
   if (!what) return;
   if (key !== "e") return submit(what, at);
   what.parentElement.open = true;
-  what.parentElement.querySelector("textarea")?.focus();
+  what.parentElement.querySelector("textarea, input:not([type=hidden])")?.focus();
 }
 
 document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
-  if (event.target.closest("input:not([type=checkbox]), textarea, select, dialog") || !cards.length) return;
-  if (["a", "e", "r"].includes(event.key)) {
+  if (event.target.closest("input:not([type=checkbox]), textarea, select, dialog") || !cards.length) {
+    // Who leaves a field is still at its record.
+    const card = cards.find((one) => one.contains(event.target));
+    if (event.key === "Escape" && card) stop(card)?.focus();
+    return;
+  }
+  if (keys.has(event.key)) {
     event.preventDefault();
     decide(event.key);
   } else if (event.key === "x") {

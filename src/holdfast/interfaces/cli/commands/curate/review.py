@@ -125,25 +125,21 @@ def _list_brief(screen: Screen, arguments: Arguments) -> None:
             f"To judge a record: `holdfast review {Verdict.OUTDATED.value} {arguments.ids[0]}`.",
         )
     with open_memory(create=False) as memory:
-        bank = memory.context.bank(arguments.bank)
-        found = review_list(memory, bank.id, arguments.limit)
+        found = review_list(memory, arguments.bank, arguments.limit)
     if arguments.json:
-        return screen.json({"bank": bank.name, **review_json(found)})
+        return screen.json(review_json(found))
     if not found.items:
-        return screen.wrap(f"The brief of {bank.name} tells nothing yet.")
-    screen.line(f"The last sessions of {bank.name}, the latest first:")
+        return screen.wrap(f"The brief of {found.bank.name} tells nothing yet.")
+    screen.line(f"The last sessions of {found.bank.name}, the latest first:")
     for one in found.sessions:
         result = f" → {one.result}" if one.result else ""
         files = f" [{', '.join(one.files)}]" if one.files else ""
         head = f"{one.time[:10]} ({one.outcome}) "
         screen.item(one_line(f"{head}{one.request}{result}{files}"), "  ")
-    told = sum(item.told for item in found.items)
-    for at, item in enumerate(found.items, 1):
-        if at == 1 and told:
-            screen.title("What the next start brief tells:")
-        if at == told + 1:
-            screen.title("What comes next, and what was judged:")
-        _print_item(screen, at, item)
+    for section, items in found.sections():
+        screen.title(f"{section.value}:")
+        for at, item in items:
+            _print_item(screen, at, item)
     screen.line()
     verdicts = "|".join(Verdict)
     screen.wrap(f"`holdfast review {verdicts} ID... [--why TEXT]` judges them.")

@@ -33,7 +33,7 @@ Run an MCP server (Model Context Protocol) on standard input and output. `holdfa
 configures Claude Code to start it; any other client can run it in the folder of a
 project. It exits when its input ends.
 
-Without a name it is the server for an agent at work, with seven tools. `memory` has eight
+Without a name it is the server for an agent at work, with eight tools. `memory` has eight
 read-only tools for an agent that researches a question by itself. `search` has nine
 read-only tools that list an index first and texts on request.
 

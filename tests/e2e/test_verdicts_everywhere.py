@@ -1,0 +1,174 @@
+"""A verdict is the same by whatever interface it is given: the same entry of the log, the same
+brief, undone by the same undo; only its author differs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import pytest
+
+from holdfast.app.memory import Holdfast
+from holdfast.interfaces.cli.main import main
+from holdfast.interfaces.mcp.main_engine import MainEngine
+from holdfast.interfaces.mcp.server_spec import CallContext
+from holdfast.model.curation import Action, Judgement
+from holdfast.model.knowledge import Kind
+from holdfast.settings import load_settings
+from tests.brief.test_known_statements import FILLER, retain, session
+from tests.brief.test_verdicts import KEPT, OTHER, name_of
+from tests.interfaces.http.api.test_api import get, send
+from tests.interfaces.http.graphql.test_graphql import asked
+from tests.support.http.forms import PageClient
+from tests.support.http.server import Server, empty_home, serving
+from tests.support.refine_banks import open_filled
+
+WHY = "the berths were sold"
+GRAPH = """mutation($ids: [String!]!, $why: String!) {
+  judge(ids: $ids, verdict: "outdated", why: $why) { action target text }
+}"""
+
+
+class Harbour(NamedTuple):
+    """A memory whose brief tells two statements, and a server of it."""
+
+    server: Server
+
+    def opened(self) -> Holdfast:
+        return Holdfast(load_settings(dict(self.server.env)), create=False)
+
+
+@pytest.fixture(scope="module")
+def harbour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Harbour]:
+    folder = tmp_path_factory.mktemp("verdicts")
+    env = {**empty_home(folder), "HOLDFAST_BANK": "proj"}
+    with open_filled(
+        folder / "home",
+        session("2026-09-01", 1, FILLER, KEPT),
+        session("2026-09-02", 2, "Look at the cranes, please.", OTHER),
+        session("2026-09-03", 3, "Which lamp of the pier is broken?", "The third lamp is broken."),
+    ) as memory:
+        retain(memory, KEPT, Kind.FACT)
+        retain(memory, OTHER, Kind.FACT)
+    with pytest.MonkeyPatch.context() as patch, serving(env, folder) as server:
+        for name in ("HOLDFAST_HOME", "CLAUDE_CONFIG_DIR", "HOLDFAST_BANK"):
+            patch.setenv(name, env[name])
+        patch.chdir(folder)
+        yield Harbour(server)
+
+
+def by_python(harbour: Harbour, names: list[str]) -> None:
+    with harbour.opened() as memory:
+        memory.curation.judge(names, "outdated", WHY)
+
+
+def by_command(harbour: Harbour, names: list[str]) -> None:
+    assert main(["review", "outdated", *names, "--why", WHY]) == 0
+
+
+def by_page(harbour: Harbour, names: list[str]) -> None:
+    client = PageClient(harbour.server)
+    shown = client.get("/brief/review?bank=proj").text
+    ticks = {f"pick:{name}": _seen(shown, name) for name in names}
+    form = {**ticks, "verdict": "outdated", "why": WHY, "from": "/brief/review"}
+    assert client.post("/brief/judge", form).status == 303
+
+
+def _seen(page: str, name: str) -> str:
+    return page.partition(f'name="pick:{name}" value="')[2].partition('"')[0]
+
+
+def by_rest(harbour: Harbour, names: list[str]) -> None:
+    body = {"ids": names, "verdict": "outdated", "why": WHY}
+    got = send(harbour.server, "/verdicts", body)
+    assert [one["target"] for one in json.loads(got.text)["decided"]] == names
+
+
+def by_graph(harbour: Harbour, names: list[str]) -> None:
+    made = asked(harbour.server, GRAPH, ids=names, why=WHY)["judge"]
+    assert [(one["action"], one["target"]) for one in made] == [("judge", name) for name in names]
+
+
+def by_tool(harbour: Harbour, names: list[str]) -> None:
+    engine = MainEngine()
+    given = {"verdict": "outdated", "ids": names, "why": WHY}
+    told = engine.call("review", given, CallContext(client="a client"))
+    engine.close()
+    assert told["structuredContent"]["judged"] == names
+
+
+WAYS: dict[Callable[[Harbour, list[str]], None], str] = {
+    by_python: "", by_command: "", by_page: "(browse)", by_rest: "(http)", by_graph: "(http)",
+    by_tool: "agent (a client)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_interface_judges_several_records_with_a_reason(
+    harbour: Harbour, way: Callable[[Harbour, list[str]], None]
+) -> None:
+    names = [name_of(KEPT), name_of(OTHER)]
+    with harbour.opened() as memory:
+        before = memory.briefs.session_brief()
+        assert KEPT in before.text and OTHER in before.text
+    way(harbour, names)
+    with harbour.opened() as memory:
+        made = memory.reader.curation.log(memory.context.bank_id() or "")[-2:]
+        assert [(one.action, one.target, one.text) for one in made] == [
+            (Action.JUDGE, name, f"outdated: {WHY}") for name in names
+        ]
+        assert all(one.who.endswith(WAYS[way]) for one in made)
+        after = memory.briefs.session_brief().text
+        assert KEPT not in after and OTHER not in after
+        assert [one.target for one in memory.undo(2)] == names[::-1]
+        assert memory.briefs.session_brief().text == before.text
+
+
+def test_every_interface_lists_the_same(
+    harbour: Harbour, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with harbour.opened() as memory:
+        memory.curation.judge([name_of(KEPT)], "unneeded", WHY, who="ada")
+    try:
+        capsys.readouterr()
+        assert main(["review", "brief", "--json"]) == 0
+        by_command = json.loads(capsys.readouterr().out)
+        page = json.loads(PageClient(harbour.server).get("/brief/review.json?bank=proj").text)
+        engine = MainEngine()
+        told = engine.call("review", {}, CallContext())["structuredContent"]
+        engine.close()
+        assert get(harbour.server, "/reviews/brief?bank=proj") == by_command == told
+        bare = [{k: v for k, v in one.items() if k != "number"} for one in told["statements"]]
+        assert page["rows"] == bare and page["sessions"] == told["sessions"]
+        assert {one["uri"] for one in bare} >= {name_of(KEPT), name_of(OTHER)}
+        (kept,) = [one for one in bare if one["uri"] == name_of(KEPT)]
+        said = Judgement(**kept["judgement"])
+        assert (said.verdict, said.who, said.why) == ("unneeded", "ada", WHY)
+    finally:
+        with harbour.opened() as memory:
+            memory.undo()
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "words"),
+    [
+        ({"ids": ["memory/00ff"], "verdict": "useful"}, 404, "no record"),
+        ({"ids": [], "verdict": "useful"}, 422, "ids"),
+        ({"ids": ["memory/00ff"]}, 422, "verdict"),
+        ({"ids": ["memory/00ff"], "verdict": "splendid"}, 422, "verdict"),
+        ({"ids": ["memory/00ff"], "verdict": "useful", "why": "x" * 401}, 422, "why"),
+        ({"ids": ["memory/00ff"], "verdict": "useful", "because": "x"}, 400, "because"),
+    ],
+)
+def test_a_wrong_verdict_is_refused_as_other_requests_are(
+    harbour: Harbour, body: dict[str, Any], status: int, words: str
+) -> None:
+    got = send(harbour.server, "/verdicts", body)
+    assert got.status == status and words in got.text
+
+
+def test_a_bank_must_be_named_to_list_what_its_brief_tells(harbour: Harbour) -> None:
+    assert harbour.server.ask("/api/v1/reviews/brief").status == 422
+    assert harbour.server.ask("/api/v1/reviews/brief?bank=all").status == 400
+    assert harbour.server.ask("/api/v1/reviews/brief?bank=none").status == 404
