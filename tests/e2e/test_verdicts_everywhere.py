@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -22,7 +23,7 @@ from tests.interfaces.http.api.test_api import get, send
 from tests.interfaces.http.graphql.test_graphql import asked
 from tests.support.http.forms import PageClient
 from tests.support.http.server import Server, empty_home, serving
-from tests.support.refine_banks import open_filled
+from tests.support.refine_banks import open_filled, session_on
 
 WHY = "the berths were sold"
 GRAPH = """mutation($ids: [String!]!, $why: String!) {
@@ -172,3 +173,24 @@ def test_a_bank_must_be_named_to_list_what_its_brief_tells(harbour: Harbour) -> 
     assert harbour.server.ask("/api/v1/reviews/brief").status == 422
     assert harbour.server.ask("/api/v1/reviews/brief?bank=all").status == 400
     assert harbour.server.ask("/api/v1/reviews/brief?bank=none").status == 404
+
+
+@pytest.mark.parametrize("call", ["shell", "tool"])
+def test_what_an_agent_reports_of_its_review_is_no_statement_of_its_own(
+    tmp_path: Path, call: str
+) -> None:
+    outdated = "The root cause was that each berth kept its own queue of ships at night."
+    script = session_on("2026-09-05", 5)
+    script.user("Review what the next session is told, please.")
+    if call == "shell":
+        judging = 'sh "/p/scripts/holdfast.sh" review --by-agent cc outdated memory/1a2b3c4d'
+        script.tool("Bash", "1 record judged outdated.", command=judging)
+    else:
+        name = "mcp__plugin_holdfast_memory__review"
+        script.tool(name, "1 record judged outdated.", verdict="outdated", ids=["memory/1a2b3c4d"])
+    script.assistant(f"I called this outdated. {outdated}")
+    with open_filled(tmp_path, script) as memory:
+        bank = memory.context.bank_id() or ""
+        told = [one.what for one in memory.reader.memories.retained(bank)]
+        told += [one.content for one in memory.browse.facts(bank)]
+        assert not any("berth" in text for text in told), told

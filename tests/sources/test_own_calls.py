@@ -18,6 +18,10 @@ from holdfast.sources.own_calls import is_memory_call, is_memory_lookup, without
         ("Bash", "cd /srv/app && .venv/bin/holdfast recall kafka --json | head -20"),
         ("Bash", "HOLDFAST_HOME=/tmp/h python3 -m holdfast reflect kafka"),
         ("PowerShell", "holdfast timeline"),
+        ("Bash", "holdfast review brief"),
+        ("Bash", 'sh "/home/ada b/plugin/scripts/holdfast.sh" brief'),
+        ("Bash", 'sh "/srv/holdfast.sh" review --by-agent claude-code outdated 1a2b --why "sold"'),
+        ("mcp__holdfast__review", '{"verdict":"outdated","ids":["memory/1a2b"]}'),
     ],
 )
 def test_a_lookup_is_known_by_its_tool_or_its_command(name: str, action: str) -> None:
@@ -38,6 +42,8 @@ def test_keeping_something_is_a_call_but_no_lookup(name: str) -> None:
         ("Bash", "pip install holdfast"),
         ("Bash", "grep -rn 'holdfast ask' docs"),
         ("Bash", "holdfast ingest --dry-run"),
+        ("Bash", "sh scripts/holdfast.shim review"),
+        ("Bash", "cat scripts/holdfast.sh | grep review"),
         ("Bash", "git commit -m 'Show what holdfast recall finds'"),
         ("ToolSearch", '{"query":"select:WebFetch"}'),
         ("Edit", "+holdfast ask"),

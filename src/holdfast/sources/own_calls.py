@@ -18,12 +18,13 @@ _SHELL_TOOLS = ("Bash", "PowerShell")
 _TOOL_SEARCH = "ToolSearch"
 # Tools that keep something. What is said after them is no answer of memory.
 _KEEPING_TOOLS = ("remember", "learn", "auto_learn")
-# `holdfast ask`, also by a path or as a module, at the start of a command or after another one.
+# `holdfast ask`, also by a path, as a module or by the script of the plugin, at the start of a
+# command or after another one. A review retells what it lists and judges.
 _LOOKS_UP = regex(
-    r"(?:^|[;&|(\n`]|\$\()\s*(?:\w+=\S*\s+)*(?:(?:uvx|pipx run|uv run)\s+)?"
-    r"(?:\S*/)?(?:holdfast|python[\d.]*\s+-m\s+holdfast)\s+"
+    r"(?:^|[;&|(\n`]|\$\()\s*(?:\w+=\S*\s+)*(?:(?:uvx|pipx run|uv run|sh|bash)\s+)?"
+    r"(?:\"[^\"\n]*/|\S*/)?(?:holdfast(?:\.sh\"?)?|python[\d.]*\s+-m\s+holdfast)\s+"
     r"(?:ask|recall|research|reflect|timeline|show|find|team|who|facts|concepts|entities|opinions|"
-    r"keywords|brief|handoff|here)\b"
+    r"keywords|brief|handoff|here|review)\b"
 )
 # A line as answers and briefs write it: its day and the number of its source, the source itself, or
 # the short name of the record at its end.
