@@ -249,8 +249,9 @@ def test_the_page_is_accessible_and_shows_hostile_text_as_text(
 
 def test_the_list_is_exported_and_an_empty_one_says_so(server: Server, tmp_path: Path) -> None:
     client = PageClient(server)
-    rows = json.loads(client.get("/brief/review.json?bank=proj").text)["rows"]
-    assert name_of(KEPT) in [one["uri"] for one in rows]
+    told = json.loads(client.get("/brief/review.json?bank=proj").text)
+    assert name_of(KEPT) in [one["uri"] for one in told["rows"]]
+    assert {*told} == {"title", "banks", "chosen", "sessions", "rows"}
     assert KEPT in client.get("/brief/review.csv?bank=proj").text
     assert PAGE in client.get("/brief?bank=proj").text
     assert "the brief of quiet tells nothing yet" in client.get("/brief/review?bank=quiet").text

@@ -30,14 +30,14 @@ async def review_brief(request: PageRequestDep, bank: str = "", note: str = "") 
         banks, chosen = choose_bank(memory, bank)
         shown: Shown = {"banks": banks, "chosen": chosen, "items": (), "sections": ()}
         if chosen is None:
-            return shown | {"sessions": (), "views": {}}
+            return shown | {"sessions": (), "verdict_views": {}}
         found = review_list(memory, chosen.id, brief=request.briefs.get(memory, chosen.id))
         views = VerdictViews(memory, chosen.id)
         return shown | {
             "items": found.items,
             "sections": list(found.sections()),
             "sessions": found.sessions,
-            "views": {item.uri: views.by_uri(item.uri) for item in found.items},
+            "verdict_views": {item.uri: views.by_uri(item.uri) for item in found.items},
         }
 
     shown = await request.pool.read(load)

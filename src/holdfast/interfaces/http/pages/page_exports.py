@@ -26,7 +26,8 @@ Shown = Mapping[str, Any]
 _DRAWN = frozenset(
     "plot plots lanes drawing picture note here undo form_key tabs statuses networks layers kinds "
     "knowledge_kinds all_kinds labels fates outcomes period_name ago seen_words beside searched "
-    "svg layout results folded link_with filter_names retriever_names sorts views sections".split()
+    "svg layout results folded link_with filter_names retriever_names sorts "
+    "verdict_views sections".split()
 )
 
 
