@@ -64,10 +64,12 @@ def is_handed_over(text: str) -> bool:
 
 
 def own_lines(text: str) -> str:
-    """A message without the lines that quote somebody and those that a program printed."""
+    """A message without the lines that quote somebody, what a reviewer said, and the lines that a
+    program printed."""
     kept: list[str] = []
     is_introduced = False
-    for is_blank, block in groupby(_QUOTING_LINE.sub("", text).split("\n"), key=_is_blank):
+    text = without_review_remarks(_QUOTING_LINE.sub("", text))
+    for is_blank, block in groupby(text.split("\n"), key=_is_blank):
         lines = list(block)
         if not is_blank:
             printed = [_is_printed(line) for line in lines]
@@ -115,3 +117,134 @@ def typed_text(text: str) -> str:
     paragraphs = [block for block in _BLANK_LINE.split(text) if block.strip()]
     ends = dict.fromkeys((*paragraphs[:1], *paragraphs[-1:]))
     return "\n\n".join(block for block in ends if len(block) <= _MAX_PARAGRAPH_CHARS)
+
+
+# What a reviewer said, pasted by a person: remarks on a change, of people or of a program ("A
+# review comment: …", "Address this: …"). They are work to be done, and lay nothing down.
+
+# Programs that review changes.
+_BOTS = (
+    r"(?:code ?rabbit(?:ai)?|copilot|codex|bugbot|cursor|greptile|gemini|claude|chatgpt|sonar\w*|"
+    r"codeql|qodo|ellipsis|graphite|deepsource|codacy|sourcery|devin|dependabot|sentry)(?: bot)?"
+)
+_REMARKS = (
+    r"(?:comments?|feedback|findings?|remarks?|notes?|observations?|suggestions?|concerns?|nits?|"
+    r"nitpicks?|issues?|points?)"
+)
+_REVIEW = r"(?:(?:code|pr|peer|security|pull request) )?review(?:er)?s?(?:['’]s?)?"
+_SAYS = (
+    r"(?:says?|said|found|flagged|noted?|noticed|complain(?:s|ed)|suggest(?:s|ed)|wrote|"
+    r"point(?:s|ed) out|commented|reported|mentioned)"
+)
+# Before a colon, that somebody reviewed: "Another review comment", "Observation from a PR review",
+# "Copilot says". A "cursor issue" or a "PR note" is the person's own.
+_NAMES_REVIEW = regex(
+    rf"\b{_REVIEW} {_REMARKS}\b[^:.?!]{{0,60}}:|"
+    rf"\b(?:pr|pull request|{_BOTS})(?: (?:code )?review(?:er)?)? "
+    r"(?:comments?|feedback|findings?|remarks?)\b[^:.?!]{0,60}:|"
+    rf"\b{_REMARKS}\b[^:.?!]{{0,40}} (?:from|of|by|in) [^:.?!]{{0,30}}\b(?:{_REVIEW}|{_BOTS})\b"
+    r"[^:.?!]{0,30}:|"
+    rf"\b(?:{_REVIEW}|{_BOTS}) (?:also )?{_SAYS}\b[^:.?!]{{0,40}}:",
+    re.IGNORECASE,
+)
+# Before a colon, work without a word of what it is: "Address this", "Let's resolve these 2".
+_GIVES_WORK = regex(
+    r"^\W*(?:(?:ok(?:ay)?|now|also|please|pls|and|then|next|let['’]?s|can you|could you|we should|"
+    r"i want you to)\W+)*(?:address|fix|resolve|solve|handle|tackle|look (?:at|into)|"
+    r"take care of|work on|respond to|evaluate|consider) (?:this|these|that|those|the following|"
+    r"following|the below)(?: (?:\d+|one|two|three|few|more|other|last|first|remaining|open))*"
+    rf"(?: (?:\w+ )?(?:{_REMARKS}|bugs?|problems?|errors?|warnings?|items?|things?|ones?))?"
+    r"(?: (?:below|first|next|now|too|please))*:",
+    re.IGNORECASE,
+)
+# What a program that reviews writes of its own: labels, the file and the lines, how bad it is.
+_OF_A_PROGRAM = regex(
+    r"^\W*(?:potential issue|refactor suggestion|actionable comments posted|committable suggestion|"
+    r"prompt for ai agents?|duplicate comments?|outside diff range|verify each finding against|"
+    r"nitpick(?: comments?)?(?: \(\d+\))?)\b(?:\W|$)|^\s*[-*•_]*\s*⚠\ufe0f?\s*\**(?:issue|missing|"
+    r"problem|bug|risk|potential|warning)\b|^\W*suggested change\W*$|^\W*comment on lines? \+?\d|"
+    r"^\W*in `?@?[\w./-]+`? (?:around|at) lines? \d|!\[p\d badge\]|\buseful\? react with\b|"
+    r"^\W*(?:severity|confidence|impact|category)\W{1,4}(?:critical|major|minor|high|medium|low|"
+    r"trivial|\d)",
+    re.IGNORECASE,
+)
+# After what is wrong, how reviewers put what is to be done; and how people speak of themselves and
+# to somebody.
+_CONSIDER = regex(r"[.:;!?)`]\s+Consider (?:\w+ly )?\w+ing\b")
+_SPEAKS = regex(
+    r"\b(?:i|i['’]\w+|we|we['’]\w+|my|our|let['’]?s|me|us|please|you|your)\b", re.IGNORECASE
+)
+# Only so much of a line is looked at for how a remark begins.
+_MAX_OPENING_CHARS = 300
+# A person goes on after a remark: a short paragraph that says what they think or want.
+_MAX_OWN_CHARS = 240
+_OWN = regex(
+    r"(?:i|i['’]\w+|we|we['’]\w+|let['’]?s|please|pls|be sure|make sure|also|but|just|no|yes|"
+    r"ok|okay|keep|use|do|don['’]?t|never|always|what|is|are|can|could|should|how|why|fix|"
+    r"this is|that['’]?s|it['’]?s|same|pr|my)\b",
+    re.IGNORECASE,
+)
+# What stands before the first word: of an item of a list, and of a remark in brackets.
+_MARKS, _BRACKETS = " \t-*•.)(0123456789", " \t("
+# Who gives work may say at once how it is wanted.
+_WISHES = regex(
+    r"\b(?:i|we)(?:['’]d| would)? (?:want|need|prefer|should|like|decided)\b|\blet['’]?s\b|"
+    r"\bfrom now on\b|\binstead of\b|"
+    r"\b(?:always|never)\b(?! (?:\w+ed|read|runs?|set|reached|returns?)\b)",
+    re.IGNORECASE,
+)
+
+
+def without_review_remarks(text: str) -> str:
+    """A message without what a reviewer said in it. The lines stay where they are."""
+    kept: list[str] = []
+    remarks = _Remarks()
+    for is_blank, block in groupby(text.split("\n"), key=_is_blank):
+        lines = list(block)
+        if is_blank:
+            kept += lines
+        elif _is_suggestion(" ".join(lines)):
+            kept += [""] * len(lines)
+        else:
+            kept += [remarks.own_part(line, number == 0) for number, line in enumerate(lines)]
+    return "\n".join(kept)
+
+
+class _Remarks:
+    """Reads a message line by line, and knows whether a reviewer speaks."""
+
+    def __init__(self) -> None:
+        self._is_remark = False
+        self._is_given_as_work = False
+
+    def own_part(self, line: str, starts_paragraph: bool) -> str:
+        """What of the next line is the person's."""
+        head = line[:_MAX_OPENING_CHARS]
+        reviewed, given = _NAMES_REVIEW.search(head), _GIVES_WORK.match(head)
+        opened = reviewed or given
+        if opened is None and not _OF_A_PROGRAM.search(head):
+            is_own = starts_paragraph and _is_own_paragraph(line)
+            says_how = self._is_given_as_work and _says_how(line)
+            self._is_remark = self._is_remark and not is_own and not says_how
+            return "" if self._is_remark else line
+        start = opened.end() if opened is not None else 0
+        self._is_given_as_work = given is not None and reviewed is None
+        self._is_remark = not (self._is_given_as_work and _says_how(line[start:]))
+        return line[:start] if self._is_remark else line
+
+
+def _is_suggestion(paragraph: str) -> bool:
+    """Whether a paragraph says what is wrong and then what to consider, as nobody speaks who wants
+    something."""
+    paragraph = paragraph[:MAX_TYPED_CHARS]
+    return _CONSIDER.search(paragraph) is not None and not _SPEAKS.search(paragraph)
+
+
+def _says_how(line: str) -> bool:
+    """Whether who gives work says how it is wanted."""
+    return _OWN.match(line.lstrip(_MARKS)) is not None or _WISHES.search(line) is not None
+
+
+def _is_own_paragraph(line: str) -> bool:
+    """Whether a person goes on with this line. What programs put in bold is theirs."""
+    return len(line) <= _MAX_OWN_CHARS and _OWN.match(line.lstrip(_BRACKETS)) is not None

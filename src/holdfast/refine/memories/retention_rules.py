@@ -343,7 +343,7 @@ def _stated_reason(turns: Sequence[Turn]) -> str:
     """The sentence in which the person said why; "" if they did not."""
     for turn in turns:
         if turn.role is Role.USER and len(turn.text) <= MAX_TYPED_CHARS and "because" in turn.text:
-            return next((s for s in sentences(turn.text) if "because" in s), "")
+            return next((s for s in sentences(typed_text(turn.text)) if "because" in s), "")
     return ""
 
 

@@ -17,7 +17,7 @@ from holdfast.model.opinions import Stance
 from holdfast.model.records import Role, Turn
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
-from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS
+from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS, without_review_remarks
 from holdfast.regex import regex
 
 PREFERENCE = "preference"
@@ -133,7 +133,7 @@ def turn_stances(turns: Iterable[Turn]) -> list[Stance]:
             continue
         place = (uri("turn", turn.id), turn.session, turn.seq, turn.time)
         speaker = (turn.speaker or turn.role.value, turn.trust)
-        for stance in _stances(turn.text, place, 1.0, speaker):
+        for stance in _stances(without_review_remarks(turn.text), place, 1.0, speaker):
             found.setdefault((stance.uri, stance.target, stance.aspect), stance)
     return list(found.values())
 
