@@ -54,6 +54,7 @@ PICTURES = (
     Picture("timeline", "/timeline"),
     Picture("graph", "/graph"),
     Picture("brief", "/brief"),
+    Picture("brief-review", "/brief/review"),
     Picture("health", "/status"),
 )
 
