@@ -55,7 +55,7 @@ SESSIONS = (
     ),
     (
         "2026-09-05",
-        "What about those cookies again?",
+        "What about those session cookies again?",
         "We decided to keep session cookies alive for seven days in the browser and on phones.",
     ),
     (

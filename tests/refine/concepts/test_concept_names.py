@@ -22,6 +22,13 @@ def names_of(
     return [n.text for n in ConceptNamer(items, bank).names(items[: len(exchanges)])]
 
 
+def proven_name(exchanges: Sequence[Exchange], others: Sequence[Exchange] = ()) -> str:
+    """The name that a concept of these exchanges is shown with, in a bank with some others."""
+    items = [item_of(x) for x in (*exchanges, *others, *OTHERS)]
+    name = ConceptNamer(items).proven_name(items[: len(exchanges)])
+    return name.text if name is not None else ""
+
+
 def shown_names(builder: ConceptBuilder) -> list[str]:
     chosen = choose_names(builder, builder.groups)
     return [chosen[group.id] for group in builder.groups if group.id in chosen]
@@ -193,51 +200,72 @@ def test_a_file_that_nobody_talks_about_names_nothing() -> None:
 
 
 def test_a_file_that_stands_for_its_folder_counts_as_the_folder() -> None:
-    files = ["components/footer/index.tsx"]
+    files = ["components/footerbar/index.tsx"]
     keywords = ["blue", "tone", "paint"]
-    exchanges = [work(n, f"Paint the footer in blue {n}", files, keywords) for n in range(2)]
-    assert names_of(exchanges) == ["footer"]
+    exchanges = [work(n, f"Paint the footerbar in blue {n}", files, keywords) for n in range(2)]
+    assert names_of(exchanges) == ["footerbar"]
     files = ["skills/quay-wall/SKILL.md"]
     said = "The quay wall skill runs."
     exchanges = [work(n, f"What happens then? {n}", files, keywords, said) for n in range(3)]
     assert names_of(exchanges) == ["quay-wall"]
 
 
-def test_an_ordinary_word_is_a_name_only_where_it_names_a_file_and_is_used_here() -> None:
-    files = ["src/timeline.html"]
-    exchanges = [work(n, f"The timeline is empty, {n}", files) for n in range(3)]
-    assert names_of(exchanges) == ["timeline"]
-    assert names_of([work(n, f"The timeline is empty, {n}") for n in range(3)]) == []
-    elsewhere = [work(9, "Draw the mole", files)]
-    unchanged = [work(n, f"The timeline is empty, {n}") for n in range(3)]
-    items = [item_of(x) for x in (*unchanged, *elsewhere)]
-    assert ConceptNamer(items).names(items[:3]) == []
+_KEYWORDS = ("gorse", "heather", "bracken")
 
 
-def test_a_word_that_much_of_a_bank_has_names_no_few_records_of_it() -> None:
-    about = [work(n, f"The JettyLamp again, {n}") for n in range(3)]
-    others = [work(10 + n, f"Crane {n} of the JettyLamp") for n in range(30)]
-    for elsewhere, is_distinct in ((others, False), (others[:15], True)):
-        items = [item_of(x) for x in (*about, *elsewhere)]
-        namer = ConceptNamer(items)
-        (name,) = namer.names(items[:3])
-        assert (name.text, namer.is_distinct(name, items[:3])) == ("JettyLamp", is_distinct)
+def test_a_name_has_several_titles() -> None:
+    titles = ["The Brass Bell is loud", "Where is the Brass Bell?"]
+    exchanges = [work(n, title, [], _KEYWORDS) for n, title in enumerate(titles)]
+    assert proven_name(exchanges) == "Brass Bell"
+    assert proven_name([exchanges[0], replace(exchanges[0], id="x009")]) == ""
 
 
-def test_half_of_different_phrases_is_no_name() -> None:
-    files = ["src/timeline.html"]
-    titles = ["Move the timeline quay", "Mend the crane timeline", "Why is the timeline empty?"]
-    halves = [work(n, title, files) for n, title in enumerate(titles)]
-    assert names_of(halves) == []
-    alone = [*halves, work(3, "Hide the timeline", files)]
-    assert names_of(alone) == ["timeline"]
+def test_a_concept_has_a_fair_share_of_what_uses_its_name_of_one_word() -> None:
+    exchanges = [work(n, f"The Phoenix again, {n}", [], _KEYWORDS) for n in range(2)]
+    elsewhere = [
+        work(10 + n, f"Draw the mole {n}", summary="A Phoenix is there.") for n in range(7)
+    ]
+    assert proven_name(exchanges, elsewhere[:6]) == "Phoenix"
+    assert proven_name(exchanges, elsewhere) == ""
 
 
-def test_an_ordinary_word_that_only_commits_have_is_no_name() -> None:
-    files, committed = ["src/timeline.html"], ["Committed: Hide the timeline"]
-    exchanges = [work(n, f"Go ahead, {n}", files, facts=committed) for n in range(3)]
+def test_a_concept_that_a_person_decided_about_keeps_a_name_that_is_not_proven() -> None:
+    files, said = ["src/winch.py"], "The Brass Bell rings."
+    titles = ["The Brass Bell is loud", "Make it much louder"]
+    exchanges = [work(10 + n, title, files, _KEYWORDS, said) for n, title in enumerate(titles)]
+    items = sorted(map(item_of, (*exchanges, *OTHERS)), key=lambda item: item.order)
+    founder = item_of(exchanges[0])
+    assert shown_names(ConceptBuilder(items)) == []
+    decided = ConceptBuilder(items, founders={founder.uri: founder.founded_id})
+    assert shown_names(decided) == ["Brass Bell"]
+
+
+def test_an_ordinary_word_is_no_name() -> None:
+    exchanges = [work(n, f"The timeline is empty, {n}", ["src/timeline.html"]) for n in range(4)]
     assert names_of(exchanges) == []
-    assert names_of([*exchanges, work(3, "Hide the timeline", files)]) == ["timeline"]
+
+
+@pytest.mark.parametrize(
+    ("name", "share"), [("brass bell", 0.6), ("Brass Bell", 0.4), ("Phoenix", 0.4)]
+)
+def test_a_concept_has_a_fair_share_of_the_titles_with_its_name(name: str, share: float) -> None:
+    about = [work(n, f"The {name} again, {n}", [], _KEYWORDS) for n in range(6)]
+    most = int(len(about) / share) - len(about)
+    others = [work(10 + n, f"Crane {n} of the {name}") for n in range(most + 1)]
+    assert proven_name(about, others[:most]) == name
+    assert proven_name(about, others) == ""
+
+
+def test_a_name_is_used_by_others_than_those_who_ask() -> None:
+    titles = ["Where is teh brass bell?", "Paint teh brass bell"]
+    silent = [work(n, title, [], _KEYWORDS, "Done.") for n, title in enumerate(titles)]
+    assert proven_name(silent) == ""
+    once = replace(silent[0], summary="The teh brass bell is back.")
+    assert proven_name([once, silent[1]]) == ""
+    twice = replace(silent[1], summary="The teh brass bell is red.")
+    assert proven_name([once, twice]) == "teh brass bell"
+    third = work(2, "Ring teh brass bell", [], _KEYWORDS, "Done.")
+    assert proven_name([once, silent[1], third]) == "teh brass bell"
 
 
 def test_who_speaks_in_a_project_is_no_name() -> None:
@@ -353,3 +381,15 @@ def test_no_two_concepts_have_the_same_name_in_two_spellings() -> None:
 )  # fmt: skip
 def test_concepts_are_named_in_other_scripts(titles: Sequence[str], expected: str) -> None:
     assert names_of([work(n, title) for n, title in enumerate(titles)])[0] == expected
+
+
+def test_names_whose_cases_are_not_known_are_in_titles_as_they_are() -> None:
+    titles = ["«Загрузка подписок» не работает", "Ускорь, «загрузка подписок» медленная"]
+    assert (
+        proven_name([work(n, t, [], _KEYWORDS) for n, t in enumerate(titles)])
+        == "загрузка подписок"
+    )
+    other_case = [titles[0], "Проблема с «загрузкой подписок»"]
+    assert proven_name([work(n, t, [], _KEYWORDS) for n, t in enumerate(other_case)]) == ""
+    stages = [f"Продолжай «Этап» {n}" for n in range(4)]
+    assert proven_name([work(n, t, [], _KEYWORDS) for n, t in enumerate(stages)]) == ""

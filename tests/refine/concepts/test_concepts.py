@@ -95,8 +95,13 @@ FAR = [
 BRIDGED = [
     work(0, "Tide gauge readings drift", ["gauge/reader.py"], ["tide", "gauge", "drift"]),
     work(1, "Tide gauge loses readings at night", ["gauge/reader.py"], ["tide", "gauge", "night"]),
-    work(10, "Pressure sensor firmware update", ["sensor/firmware.c"], ["pressure", "sensor"]),
-    work(11, "Pressure sensor reports zero", ["sensor/firmware.c"], ["pressure", "sensor", "zero"]),
+    work(10, "Update the pressure sensor", ["sensor/firmware.c"], ["pressure", "sensor"]),
+    work(
+        11,
+        "The pressure sensor reports zero",
+        ["sensor/firmware.c"],
+        ["pressure", "sensor", "zero"],
+    ),
 ]
 BRIDGES = [
     work(
@@ -129,7 +134,7 @@ def test_a_concept_with_two_topics_is_split() -> None:
         for n in range(8)
     ]  # fmt: skip
     headers = [
-        work(3 + 2 * n, "Header on the printer", ["printer.py", "paper.py"],
+        work(3 + 2 * n, f"Paper feed on the printer, {n}", ["printer.py", "paper.py"],
              ["header", "printer", "paper", "margin"])
         for n in range(8)
     ]  # fmt: skip
@@ -169,9 +174,10 @@ def test_the_history_of_a_concept_has_its_earlier_names() -> None:
         work(1, "Gauge drift again", ["gauge.py"], ["gauge", "drift"]),
     ]
     late = [
-        work(2 + n, "Calibrate the harbour gauge", ["gauge.py"], ["gauge", "harbour", "calibrate"])
+        work(2 + n, f"Calibrate the harbour gauge, {n}", ["gauge.py"],
+             ["gauge", "harbour", "calibrate"])
         for n in range(8)
-    ]
+    ]  # fmt: skip
     builder = build_concepts([*early, *late, *OTHERS])
     (group,) = builder.groups
     concept = describe(BANK, builder, group, concept_names(builder)[0], None)
@@ -185,8 +191,9 @@ def test_the_history_of_a_concept_has_its_earlier_names() -> None:
 def test_the_history_of_a_concept_ends_with_its_name_if_it_was_never_named_before() -> None:
     keywords, summary = ["gauge", "drift", "tide", "pump"], "The harbour gauge is fine."
     first = [work(n, "Calibrate it", [], keywords, summary) for n in range(2)]
-    named = work(6, "Calibrate the harbour gauge", [], keywords, summary)
-    builder = build_concepts([*first, named, *OTHERS])
+    titles = ["Calibrate the harbour gauge", "Is the harbour gauge fine?"]
+    named = [work(6 + n, title, [], keywords, summary) for n, title in enumerate(titles)]
+    builder = build_concepts([*first, *named, *OTHERS])
     (group,) = builder.groups
     assert not group.events
     concept = describe(BANK, builder, group, concept_names(builder)[0], None)
@@ -205,9 +212,9 @@ def test_a_concept_has_its_span_files_keywords_and_latest_item() -> None:
 
 
 def test_vectors_join_items_that_words_alone_would_not() -> None:
-    first = work(0, "Engine room heating", ["heat/boiler.py"], ["engine", "room", "heating", "oil"])
+    first = work(0, "Heat of the oil valve", ["heat/boiler.py"], ["room", "heating", "oil"])
     other = work(
-        1, "Warm the machine deck", ["heat/radiator.py"],
+        1, "Warm the oil valve", ["heat/radiator.py"],
         ["machine", "deck", "warm", "oil", "engine", "pump", "valve", "brass", "pipe"],
     )  # fmt: skip
     items = [item_of(first), item_of(other), *(item_of(x) for x in OTHERS)]
@@ -337,8 +344,8 @@ def test_a_word_and_a_longer_name_that_says_what_both_are_about_are_one(is_first
 
 
 def test_a_name_of_much_of_a_bank_does_not_join_large_concepts() -> None:
-    one = [x for n in range(3) for x in bell_work(6 + 3 * n, f"The brass bell {n}", "crane")]
-    same = [x for n in range(3) for x in bell_work(30 + 3 * n, f"Brass bells {n}", "winch")]
+    one = [x for n in range(3) for x in bell_work(6 + 3 * n, f"The Brass Bell {n}", "crane")]
+    same = [x for n in range(3) for x in bell_work(30 + 3 * n, f"A Brass Bell {n}", "winch")]
     found = members(build_concepts([*one, *same, *OTHERS]))
     assert ids(one) in found and ids([*one, *same]) not in found
 

@@ -45,12 +45,12 @@ class ConceptBuilder:
 
     @property
     def groups(self) -> list[Group]:
-        """The groups that are worth showing and have a name, in order of their founders."""
+        """The groups that are worth showing and have a proven name, in order of their founders."""
         shown = [
             group
             for group in self.grouping.groups.values()
             if self._is_worth_showing(group)
-            and (self.is_decided(group) or self.namer.names(self.members(group)))
+            and (self.is_decided(group) or self.namer.proven_name(self.members(group)))
         ]
         return sorted(shown, key=lambda group: group.members[0])
 

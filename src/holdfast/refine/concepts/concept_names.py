@@ -8,14 +8,14 @@ not shown: a wrong name says less than none.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Set
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from holdfast.language import truncate
 from holdfast.refine.concepts.centrality import ABOUT, Subject
 from holdfast.refine.concepts.items import Item, rarity_of
 from holdfast.refine.concepts.process_words import is_process_stem
-from holdfast.refine.concepts.terms import Key, Place, key_of
+from holdfast.refine.concepts.terms import Key, Place, is_identifier, is_of_unknown_language, key_of
 from holdfast.refine.concepts.vocabulary import BankNames, Vocabulary
 from holdfast.refine.core.word_classes import is_common, is_generic
 
@@ -64,16 +64,21 @@ class NameLimits(NamedTuple):
     # How central a name must be to the members on average (`centrality`).
     min_central: float = 0.5
     few: int = 3  # of so many members, one that is about the name is enough
-    # The share of the uses of a word in the bank that a concept of its name must have.
-    min_distinct_word: float = 0.12
+    # Different titles that must have a name, and those together with its uses by others than those
+    # who ask, unless there is only one request.
+    min_titles: int = 2
+    min_titles_and_uses: int = 4
+    # The share of the titles in the bank with the words of a name that its concept must have; more
+    # for words that are written as any others, which may be about other things.
+    min_own_titles: float = 0.4
+    min_own_titles_of_words: float = 0.6
+    # The share of the items with a name of one word that its concept must have.
+    min_own_uses_of_word: float = 0.25
     # Members with different titles that must be about a name that names only a part of them.
     min_in_part: int = 2
 
 
 UNNAMED = "Unnamed"
-_TOLD = frozenset((Place.TITLE, Place.COMMIT))
-# Of a term that a file and a commit have, the place is that of the commit.
-_NAMED = frozenset((Place.FILE, Place.FOLDER, Place.COMMIT))
 _WEIGHTS = NameWeights()
 _LIMITS = NameLimits()
 
@@ -94,6 +99,25 @@ class Name(NamedTuple):
     def is_common(self) -> bool:
         """Whether it consists of words that many projects use."""
         return all(is_common(word.lower()) for word in self.text.split())
+
+    @property
+    def is_word(self) -> bool:
+        """Whether it is one word, and no identifier."""
+        return len(self.key) == 1 and not is_identifier(self.text)
+
+    def is_in(self, title: str) -> bool:
+        """Whether a title with the stems of the name has the name. In a language whose cases are
+        not known it must have all of it, and one word is none."""
+        if not is_of_unknown_language(self.text):
+            return True
+        return not self.is_word and self.text.lower() in title.lower()
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is written as any other words, and not as a name is, with capitals or as an
+        identifier."""
+        has_digit = any(map(str.isdigit, self.text))
+        return self.text.islower() and not has_digit and not is_identifier(self.text)
 
 
 class _Candidate(NamedTuple):
@@ -141,6 +165,11 @@ class ConceptNamer:
         self._vocabulary = Vocabulary(items, bank)
         self._places: dict[str, Mapping[Key, Place]] = {}
         self._subjects: dict[str, Subject] = {}
+        # The items that have a stem in their titles or commits.
+        self._titled: defaultdict[str, set[str]] = defaultdict(set)
+        for item in items:
+            for root in self._subject(item).title:
+                self._titled[root].add(item.uri)
         self._cache: dict[tuple[str, ...], list[Name]] = {}
 
     def names(self, items: Sequence[Item]) -> list[Name]:
@@ -152,10 +181,6 @@ class ConceptNamer:
             known = self._cache[key] = self._find_names(items)
         return known
 
-    def is_word(self, name: Name) -> bool:
-        """Whether a name is an ordinary word, for want of a better one."""
-        return not self._vocabulary.is_name(name.key)
-
     def is_name_of(self, name: Name, items: Sequence[Item]) -> bool:
         """Whether a name is central enough to some items to name them."""
         items = items[-_LIMITS.max_items :]
@@ -163,12 +188,31 @@ class ConceptNamer:
         topical = sum(i.has_topic or c > 0 for i, c in zip(items, central, strict=True))
         return sum(central) >= _LIMITS.min_central * topical
 
-    def is_distinct(self, name: Name, items: Sequence[Item]) -> bool:
-        """Whether a name says no more than the items are about: if it is one word, they are a fair
-        share of what has it in the bank."""
-        having = sum(name.key in self._terms(item) for item in items)
-        least = _LIMITS.min_distinct_word * self._vocabulary.frequency(name.key)
-        return " " in name.text or having >= least
+    def proven_name(self, items: Sequence[Item]) -> Name | None:
+        """The best name of a group of items, if it is worth showing. If it is not, the next best
+        ones are even less: most of them are parts of it, or beside the point."""
+        return next((one for one in self.names(items)[:1] if self._is_proven(one, items)), None)
+
+    def _is_proven(self, name: Name, items: Sequence[Item]) -> bool:
+        """Whether several requests or commits have a name, few of them outside of the items, and
+        others than those who ask use it. A single request needs no more than its title."""
+        if _is_single(items):
+            return True
+        having = set[str].intersection(*(self._titled[root] for root in name.key))
+        own = [item for item in items if item.uri in having]
+        share = _LIMITS.min_own_titles_of_words if name.is_plain else _LIMITS.min_own_titles
+        titles = len({item.title for item in own if name.is_in(item.title)})
+        uses = self._vocabulary.uses(name.key)
+        if name.is_word:
+            using = sum(name.key in self._terms(item) for item in items)
+            if using < _LIMITS.min_own_uses_of_word * self._vocabulary.frequency(name.key):
+                return False
+        return (
+            len(own) >= share * len(having)
+            and titles >= _LIMITS.min_titles
+            and uses > 0
+            and titles + uses >= _LIMITS.min_titles_and_uses
+        )
 
     def part(self, items: Sequence[Item], taken: Container[str]) -> list[Item]:
         """The items that the best name of some of them is about; [] if nothing names several.
@@ -176,7 +220,7 @@ class ConceptNamer:
         recent = items[-_LIMITS.max_items :]
         named = [
             one
-            for one in self._candidates(recent, self._vocabulary.is_name)
+            for one in self._candidates(recent)
             if len(one.titles) >= _LIMITS.min_in_part and one.name.folded not in taken
         ]
         if not named:
@@ -186,17 +230,14 @@ class ConceptNamer:
         return [item for item, one in zip(items, central, strict=True) if one >= ABOUT]
 
     def _find_names(self, items: Sequence[Item]) -> list[Name]:
-        """Terms of the project if they name the items, else ordinary words. What a single request
-        was about is named by its title, and not by words that many projects use."""
-        is_single = sum(item.has_topic and not item.is_report for item in items) < 2
+        """The terms that name the items. What a single request was about is named by its title, and
+        not by words that many projects use."""
+        single = _is_single(items)
         found = [
             one
-            for one in self._candidates(items, self._vocabulary.is_name)
-            if one.names_all() and not (is_single and not _is_title_of(one.name, items))
+            for one in self._candidates(items)
+            if one.names_all() and not (single and not _is_title_of(one.name, items))
         ]
-        if not found and not is_single:
-            words = self._candidates(items, self._vocabulary.is_word)
-            found = [one for one in words if self._is_word_name(one, items)]
         scored = [
             _Scored(one.name, self._score(one, len(items)), len(one.weights)) for one in found
         ]
@@ -206,16 +247,16 @@ class ConceptNamer:
             names.setdefault(one.name.folded, one.name)
         return list(names.values())[: _LIMITS.max_names]
 
-    def _candidates(
-        self, items: Sequence[Item], accepts: Callable[[Key], bool]
-    ) -> Iterator[_Candidate]:
+    def _candidates(self, items: Sequence[Item]) -> Iterator[_Candidate]:
         """The terms that several of the items have, or the one if there is one."""
         found: defaultdict[Key, list[float]] = defaultdict(list)
         for item in items:
             for key, place in self._terms(item).items():
                 found[key].append(_WEIGHTS.at(place))
         for key, weights in found.items():
-            if len(weights) < min(_LIMITS.min_members, len(items)) or not accepts(key):
+            if len(weights) < min(_LIMITS.min_members, len(items)):
+                continue
+            if not self._vocabulary.is_name(key):
                 continue
             name = Name(key, self._vocabulary.spelling(key))
             if not self._is_said(name, items):
@@ -252,22 +293,6 @@ class ConceptNamer:
             known = self._subjects[item.uri] = Subject.of(item)
         return known
 
-    def _is_word_name(self, one: _Candidate, items: Sequence[Item]) -> bool:
-        """Whether an ordinary word names the items: one of them changed a file or folder of that
-        name, somebody asked for it by this word, and titles and commits have it no less often alone
-        than in longer phrases, of which it would be a half: "config" of "config schema"."""
-        if not one.is_told or one.share < _LIMITS.min_central:
-            return False
-        key = one.name.key
-        places = {t.place for item in items for t in item.terms if t.key == key}
-        if Place.TITLE not in places or places.isdisjoint(_NAMED):
-            return False
-        told = [
-            {t.key for t in item.terms if t.place in _TOLD and key[0] in t.key} for item in items
-        ]
-        alone = sum(key in keys for keys in told)
-        return alone >= sum(bool(keys - {key}) for keys in told)
-
     def _rarities(self, name: Name) -> dict[str, float]:
         """The rarity of each stem of a name in the bank, less for generic ones."""
         return {
@@ -288,6 +313,11 @@ class ConceptNamer:
         distinct = _WEIGHTS.least_distinct + (1 - _WEIGHTS.least_distinct) * in_group
         found = one.share * sum(one.weights) / size
         return round(found * rarity * form * distinct, 6)
+
+
+def _is_single(items: Iterable[Item]) -> bool:
+    """Whether some items hold only one request that says what it is about."""
+    return sum(item.has_topic and not item.is_report for item in items) < 2
 
 
 def _is_title_of(name: Name, items: Sequence[Item]) -> bool:

@@ -175,20 +175,17 @@ def _feature_text(feature: str, spellings: Mapping[str, str]) -> str:
 
 def choose_names(builder: ConceptBuilder, groups: Sequence[Group]) -> dict[str, str]:
     """A name for each concept, by id. No two are the same, in whatever spelling; the elder concept
-    gets its first. A concept whose names are all taken has none, unless a person decided about
-    it."""
+    gets its first. A concept whose name is taken has none, unless a person decided about it."""
     taken: set[str] = set()
     chosen: dict[str, str] = {}
     for group in groups:
         members = builder.members(group)
-        free = [
-            name
-            for name in builder.namer.names(members)
-            if name.folded not in taken and builder.namer.is_distinct(name, members)
-        ]
-        if free:
-            chosen[group.id] = free[0].text
-            taken.add(free[0].folded)
+        name = builder.namer.proven_name(members)
+        if name is None and builder.is_decided(group):
+            name = next(iter(builder.namer.names(members)), None)
+        if name is not None and name.folded not in taken:
+            chosen[group.id] = name.text
+            taken.add(name.folded)
         elif builder.is_decided(group):
             chosen[group.id] = _numbered(title_name(members), set(chosen.values()))
     return chosen

@@ -54,10 +54,8 @@ class Settler:
         """Name, join or part a concept; returns those that are to be settled again."""
         items = self._items(group)
         names = self._namer.names(items)
-        if not names or self._namer.is_word(names[0]):
-            part = self._part(group, items)
-            if part:
-                return part
+        if not names:
+            return self._part(group, items)
         for name in names:
             owner = self._owner(name, items)
             if owner is None:
@@ -67,7 +65,7 @@ class Settler:
                 self._grouping.merge_into(owner, group, items[-1])
                 self._owners = {k: v for k, v in self._owners.items() if v[1] is not owner}
                 return [owner]
-        return self._part(group, items) if names else []
+        return self._part(group, items)
 
     def _part(self, group: Group, items: Sequence[Item]) -> list[Group]:
         """Part a concept into what a name is about and the rest; [] if no name is there."""

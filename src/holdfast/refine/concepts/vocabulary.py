@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from holdfast.language import split_identifier
 from holdfast.refine.concepts.items import Item, rarity_of
-from holdfast.refine.concepts.process_words import is_process_stem
 from holdfast.refine.concepts.terms import (
     ASKED,
     Key,
@@ -27,17 +26,18 @@ from holdfast.refine.concepts.terms import (
     key_of,
     names_thing,
 )
-from holdfast.refine.core.word_classes import WordClass, is_common, is_generic, word_class
+from holdfast.refine.core.word_classes import WordClass, is_common, word_class
 
 # Places where a project names its parts, as against prose.
 _PATHS = frozenset((Place.FILE, Place.FOLDER))
 _NAMING_PLACES = _PATHS | {Place.CODE, Place.MARKED, Place.COMMIT}
+# Where somebody uses a term who neither asks nor quotes code.
+_USING_PLACES = _PATHS | {Place.TEXT, Place.MARKED, Place.COMMIT}
 
 # What a spelling counts that shows how the project writes a term, relative to one at the start of a
 # sentence. A phrase that was written once is not the spelling of an identifier.
 _SHOWN_WEIGHT = 4
 
-_MIN_WORD_CHARS = 4
 _SHORT_ACRONYM = 3
 # Shorter names are in those of projects by chance.
 _MIN_PROJECT_LETTERS = 6
@@ -86,8 +86,11 @@ class Vocabulary:
         for words in asked.values():
             self._words.update(words)
         self._frequency: Counter[Key] = Counter()
+        self._uses: Counter[Key] = Counter()
         for item in items:
             self._frequency.update(self.places(item).keys())
+            used = {term.key for term in item.terms if term.place in _USING_PLACES}
+            self._uses.update({part for key in used for part in parts_of(key)})
 
     def _add(self, terms: Sequence[Term]) -> None:
         keys = {term.key for term in terms}
@@ -120,6 +123,11 @@ class Vocabulary:
     def frequency(self, key: Key) -> int:
         """The number of items that have a term."""
         return self._frequency[key]
+
+    def uses(self, key: Key) -> int:
+        """The number of items that use a term outside of requests and code: in the agent's words, a
+        commit or the name of a file. Requests alone have slips of the pen, and pasted text."""
+        return self._uses[key]
 
     def is_name(self, key: Key) -> bool:
         """Whether a term can name a concept: it stands alone somewhere, its words are no slips of
@@ -160,24 +168,6 @@ class Vocabulary:
         is_short = is_short_cjk(text) or (text.isupper() and len(text) <= _SHORT_ACRONYM)
         # Nor do words of other languages in the case of their sentence: "задач".
         return not is_short and not text.islower()
-
-    def is_word(self, key: Key) -> bool:
-        """Whether a term is one ordinary noun that a changed file or folder has as its name: it
-        names a concept only if nothing else does."""
-        text = self.spelling(key).lower()
-        if len(key) > 1 or len(text) < _MIN_WORD_CHARS or not text.isalpha():
-            return False
-        if is_generic(text) or is_process_stem("".join(key)) or self._is_project(key, text):
-            return False
-        if key in self._speakers:
-            return False
-        return key in self._paths and word_class(text) in (WordClass.NOUN, WordClass.ACTION)
-
-    def _is_project(self, key: Key, text: str) -> bool:
-        """Whether a name is that of the project, or a part of it."""
-        letters = _letters(text)
-        is_inside = len(letters) >= _MIN_PROJECT_LETTERS and letters in self._project_letters
-        return is_inside or self._project.issuperset(key)
 
     def spelling(self, key: Key) -> str:
         """A term as the project writes it most often; words before identifiers."""
