@@ -318,19 +318,25 @@ def correctable(memory: Holdfast, kind: str, name: str) -> str:
     raise AssertionError(f"no {kind} states {name}")
 
 
+def next_day(made: World, kind: str) -> tuple[str, str]:
+    """The name that is used to deploy, and the URI of a record of a kind that states it, on the day
+    after it was stated."""
+    (old,) = made.used[DEPLOY]
+    if kind == "remembered":
+        target = f"memory/{made.memory.remember(DEPLOY.stated.format(new=old)).id}"
+    else:
+        target = correctable(made.memory, kind, old)
+    made.day += timedelta(days=1)
+    return old, target
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["remembered", "memory", "turn", "exchange"])
 def test_a_correction_of_any_record_ends_its_words_everywhere(
     begun: PreparedHome, kind: str
 ) -> None:
     with world(begun) as made:
-        (old,) = made.used[DEPLOY]
-        if kind == "remembered":
-            kept = made.memory.remember(DEPLOY.stated.format(new=old))
-            target = f"memory/{kept.id}"
-        else:
-            target = correctable(made.memory, kind, old)
-        made.day += timedelta(days=1)
+        old, target = next_day(made, kind)
         made.memory.correct(target, DEPLOY.stated.format(new=made.new_name(DEPLOY)), who="ada")
         assert not any(old in fact.content for fact in made.memory.browse.facts())
         # The summary of a corrected turn has the new words and the agent's reply in one sentence.
@@ -344,13 +350,7 @@ def test_the_verdict_that_a_record_is_outdated_ends_its_words_everywhere(
     begun: PreparedHome, kind: str
 ) -> None:
     with world(begun) as made:
-        (old,) = made.used[DEPLOY]
-        if kind == "remembered":
-            kept = made.memory.remember(DEPLOY.stated.format(new=old))
-            target = f"memory/{kept.id}"
-        else:
-            target = correctable(made.memory, kind, old)
-        made.day += timedelta(days=1)
+        old, target = next_day(made, kind)
         made.memory.curation.judge([target], Verdict.OUTDATED, "the branch is gone", who="ada")
         assert not any(old in fact.content for fact in made.memory.browse.facts())
         assert leaks(made, [old], [DEPLOY]) == {}

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from tests.support.permitted_model_service import (
     Json,
@@ -15,19 +12,12 @@ from tests.support.permitted_model_service import (
     User,
     completion,
     model_settings,
-    serving,
 )
 from tests.support.refine_banks import session_on
 from tests.support.transcripts import Script
 
 RULE = "Always moor the ferry at the north quay, never at the south quay."
 CAUSE = "The root cause was the tide table: it was read in feet, so every gate closed too late."
-
-
-@pytest.fixture
-def service() -> Iterator[Service]:
-    with serving() as made:
-        yield made
 
 
 class Judging:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,17 +22,10 @@ from tests.support.permitted_model_service import (
     User,
     completion,
     model_settings,
-    serving,
 )
 from tests.support.transcripts import bug_hunt
 from tests.support.waiting import wait_out_midnight
 from tests.support.warm_commands import warm_interpreter
-
-
-@pytest.fixture
-def service() -> Iterator[Service]:
-    with serving() as made:
-        yield made
 
 
 def test_no_model_is_asked_without_settings(service: Service, tmp_path: Path) -> None:

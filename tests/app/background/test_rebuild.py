@@ -10,7 +10,6 @@ import signal
 import sqlite3
 import subprocess
 import threading
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -29,7 +28,6 @@ from tests.support.permitted_model_service import (
     User,
     completion,
     model_settings,
-    serving,
 )
 from tests.support.transcripts import Script, bug_hunt
 from tests.support.waiting import wait_out_midnight, wait_until
@@ -37,12 +35,6 @@ from tests.support.warm_commands import warm_interpreter
 
 BETTER = "The retry wrapper ran load() twice after a timeout in the nightly import"
 WORDS = "retry wrapper load timeout nightly import"
-
-
-@pytest.fixture
-def service() -> Iterator[Service]:
-    with serving() as made:
-        yield made
 
 
 def better_summary() -> tuple[int, Json]:

@@ -4,11 +4,8 @@ it does not answer."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-
-import pytest
 
 from holdfast.app.background import model_tasks
 from holdfast.app.memory import Holdfast
@@ -19,7 +16,7 @@ from tests.support.opinion_sessions import (
     open_dated_memory,
     session_on_day,
 )
-from tests.support.permitted_model_service import Json, Service, serving
+from tests.support.permitted_model_service import Json, Service
 from tests.support.transcripts import bug_hunt
 
 OSLO = "The ferry timetable of the harbour is printed in Oslo every spring."
@@ -38,12 +35,6 @@ def answered(answer: Json) -> tuple[int, Json]:
     usage = {"prompt_tokens": 1000, "completion_tokens": 100}
     choices = [{"message": {"content": json.dumps(answer)}}]
     return 200, {"choices": choices, "usage": usage, "model": "small"}
-
-
-@pytest.fixture
-def service() -> Iterator[Service]:
-    with serving() as made:
-        yield made
 
 
 def test_the_opinion_of_a_model_is_stored(tmp_path: Path, service: Service) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,6 @@ from tests.support.permitted_model_service import (
     User,
     completion,
     model_settings,
-    serving,
 )
 from tests.support.transcripts import bug_hunt
 
@@ -34,12 +32,6 @@ KEPT = {
     "who": "load()",
     "why": "The retry wrapper ran load() a second time.",
 }
-
-
-@pytest.fixture
-def service() -> Iterator[Service]:
-    with serving() as made:
-        yield made
 
 
 def said(answer: object) -> tuple[int, Json]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,13 +17,7 @@ from holdfast.interfaces.cli.model_offer import print_offer, print_title_by_mode
 from holdfast.interfaces.cli.screen import Screen
 from holdfast.settings import ModelSettings, load_settings
 from tests.support.empty_memory import with_empty_memory
-from tests.support.permitted_model_service import TITLE, Service, User, model_settings, serving
-
-
-@pytest.fixture
-def service() -> Iterator[Service]:
-    with serving() as made:
-        yield made
+from tests.support.permitted_model_service import TITLE, Service, User, model_settings
 
 
 @pytest.fixture
