@@ -21,7 +21,7 @@ from holdfast.store.knowledge.rules import Statement
 from holdfast.store.protocol import Writer
 
 NAME = "patterns"
-VERSION = 4
+VERSION = 5
 
 
 def update_patterns(writer: Writer, on_progress: Callable[[], None] = lambda: None) -> list[str]:
