@@ -275,14 +275,6 @@ def test_who_speaks_in_a_project_is_no_name() -> None:
     assert names_of([work(n, f"Ask Marlow {n}") for n in range(3)], speakers=["Marlow"]) == []
 
 
-@pytest.mark.parametrize("file", ["docs/_quay_wall.md", "docs/quay_tmp.md", "docs/temp-quay.md"])
-def test_a_temporary_or_private_file_is_no_name(file: str) -> None:
-    assert names_of([work(n, f"Go ahead, {n}", [file], summary=file) for n in range(3)]) == []
-    file = "docs/quay_wall.md"
-    lasting = [work(n, f"Go ahead, {n}", [file], summary=file) for n in range(3)]
-    assert names_of(lasting) == ["quay_wall"]
-
-
 def test_words_of_many_projects_do_not_name_a_single_request_and_its_report() -> None:
     request = work(0, "Fix casts in the production frontend")
     report = work(1, "Task #4 (casts) is done: production frontend")

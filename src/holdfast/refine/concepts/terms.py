@@ -138,7 +138,6 @@ _WORK = frozenset(
 )
 
 
-_TEMPORARY = frozenset(("tmp", "temp"))
 # How a file, a command or a participant of a chat is mentioned.
 _MENTIONS = "@/"
 
@@ -240,13 +239,6 @@ def without_error_messages(text: str) -> str:
 def is_identifier(word: str) -> bool:
     """Whether a word has a spelling of its own, as `parentId`, `a_b`, `RESTClient` or `a.py`."""
     return _IDENTIFIER.search(word) is not None
-
-
-def is_temporary(word: str) -> bool:
-    """Whether a word is the name of something that is not meant to last, or that is private to the
-    code around it: `_vale_tmp`, `temp-config`."""
-    bare = word.rpartition("/")[2]
-    return bare.startswith("_") or not _TEMPORARY.isdisjoint(split_identifier(bare.lower()))
 
 
 def is_file(word: str) -> bool:

@@ -22,7 +22,6 @@ from holdfast.refine.concepts.terms import (
     is_of_unknown_language,
     is_short_cjk,
     is_specific,
-    is_temporary,
     key_of,
     names_thing,
 )
@@ -138,8 +137,6 @@ class Vocabulary:
         if any(self._words[root] < 2 and root not in self._own_words for root in key):
             return False
         words = self.spelling(key).split()
-        if any(map(is_temporary, words)):
-            return False
         letters = _letters("".join(words))
         if len(letters) >= _MIN_PROJECT_LETTERS and letters in self._project_letters:
             return False
