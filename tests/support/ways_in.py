@@ -85,7 +85,7 @@ def command_ways(questions: list[str], prompts: list[str]) -> Iterator[Way]:
     """The command line; the home is in the environment."""
     commands = [["facts"], ["timeline"], ["brief"], ["digest", "--since", "2026-01-01"]]
     commands += [["find", "--since", "2026-01-01"], ["concepts"], ["promote", "candidates"]]
-    commands += [["opinions", "--all"], ["review"]]
+    commands += [["opinions", "--all"], ["review"], ["review", "brief"]]
     verbs = ("recall", "ask", "reflect", "team")
     commands += [[verb, question] for verb in verbs for question in questions]
     commands += [["brief", "--prompt", prompt] for prompt in prompts]
@@ -106,6 +106,7 @@ def http_ways(
     headers = {"authorization": f"Bearer {read_or_make_token(settings.home)}"}
     gets = ["facts", "timeline", "brief", "digest?since=2026-01-01", "find?since=2026-01-01"]
     gets += ["concepts", "memories", "rules/candidates", "opinions", "sessions", "exchanges"]
+    gets += ["reviews/brief"]
     gets += [f"recall?q={question}" for question in questions]
     gets += [f"handoff?what={question}" for question in questions]
     gets += [f"brief?prompt={prompt}" for prompt in prompts]
@@ -125,6 +126,8 @@ def http_ways(
         "/memory?tab=opinions",
         "/memory?tab=patterns",
         "/review",
+        "/brief",
+        "/brief/review",
         *(f"/sessions/{id}" for id in sessions),
     ]
     pages += [f"/{place}?q={question}" for place in ("", "search") for question in questions]
@@ -188,6 +191,7 @@ def mcp_ways(questions: list[str]) -> Iterator[Way]:
         calls += [(SPECS["memory"], name, {"query": question}) for name in _MEMORY_SEARCHES]
         calls += [(SPECS["search"], name, {"query": question, "format": "full", "dateRange": None})
                   for name in _SEARCHES]  # fmt: skip
+    calls += [(SPEC, "review", {})]
     calls += [(SPECS["search"], name, {}) for name in ("get_recent_context",)]
     calls += [(SPECS["memory"], name, {}) for name in ("memory_scan_recent_sessions",)]
     calls += [(SPECS["search"], "find_by_type", {"type": type}) for type in ("decision", "change")]

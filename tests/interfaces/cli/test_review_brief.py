@@ -66,7 +66,7 @@ def test_what_the_brief_tells_is_listed_with_what_is_needed_to_judge_it(
     assert kept == {
         "number": kept["number"], "uri": name_of(KEPT), "time": kept["time"], "kind": "fact",
         "who": "agent", "text": KEPT, "files": ["src/berth.py", "src/ship.py"], "told": True,
-        "judgement": None,
+        "judgement": None, "ended": "",
     }  # fmt: skip
     short = name_of(KEPT).removeprefix("holdfast://")[: len("memory/") + 8]
     assert f"{kept['number']}. {short} 2026-09-01 fact, agent {KEPT} [src/berth.py" in text

@@ -16,12 +16,13 @@ from holdfast.brief.session_brief import BriefMaterial
 from holdfast.brief.sessions.last_sessions import request_of
 from holdfast.brief.sessions.session_endings import Ending, find_ending
 from holdfast.brief.statement_ranking import is_same_matter
-from holdfast.brief.verdicts import Verdicts, read_verdicts
+from holdfast.brief.verdicts import read_verdicts
 from holdfast.brief.work_items import normalise_path
 from holdfast.language import content_stems, truncate
 from holdfast.learn.judging import JUDGEABLE_KINDS
 from holdfast.model.bank import Bank
 from holdfast.model.curation import Judgement, Verdict
+from holdfast.model.kinds import record_kind
 from holdfast.model.knowledge import Fact, Memory
 from holdfast.model.records import Digest, Exchange
 from holdfast.model.team import Commit
@@ -29,8 +30,11 @@ from holdfast.model.to_json import to_jsonable
 from holdfast.model.trust import PEOPLE, Trust
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.lookup.by_uri import find_by_uri
+from holdfast.recall.lookup.endings import RecordEndings
 from holdfast.refine.by_model.session_outlines import AGENT_FOLDER
 from holdfast.regex import regex
+from holdfast.store.across_tables.lookup import Record
+from holdfast.store.protocol import Reader
 
 
 class ReviewLimits(NamedTuple):
@@ -65,7 +69,7 @@ class Section(StrEnum):
 
 class ReviewItem(NamedTuple):
     """A record that can be judged. `told` says whether the next start brief tells it; `judgement`
-    is the verdict that it has."""
+    is the verdict that it has, and `ended` how and when its words ended, if they do not hold."""
 
     uri: str
     time: str
@@ -75,6 +79,7 @@ class ReviewItem(NamedTuple):
     files: tuple[str, ...]
     told: bool
     judgement: Judgement | None
+    ended: str
 
     @property
     def section(self) -> Section:
@@ -87,7 +92,7 @@ class ReviewItem(NamedTuple):
 
 
 class SessionOutline(NamedTuple):
-    """What happened in a session, in a line."""
+    """What happened in a session, in a line; `ended` is how and when something of it ended."""
 
     uri: str
     time: str
@@ -95,6 +100,7 @@ class SessionOutline(NamedTuple):
     request: str
     result: str
     files: tuple[str, ...]
+    ended: str
 
 
 class ReviewList(NamedTuple):
@@ -128,10 +134,15 @@ def review_list(
     names = [*told, *islice(_next(material, told), max(0, limit - len(told)))]
     judged = sorted(reader.curation.judgements(id).items(), key=lambda one: one[1].time)
     names += [name for name, _ in judged[::-1] if name not in names][: LIMITS.judged]
-    items = (_item(memory, id, name, told.get(name, ""), material.verdicts) for name in names)
+    endings = RecordEndings(reader)
+    items = (
+        _item(record, told.get(name, ""), material.verdicts.of(name), endings)
+        for name in names
+        if (record := find_by_uri(reader, id, name)) is not None
+    )
     order = list(Section)
     listed = sorted(filter(None, items), key=lambda one: order.index(one.section))
-    sessions = tuple(islice(_sessions(memory, id), LIMITS.sessions))
+    sessions = tuple(islice(_sessions(reader, id, endings), LIMITS.sessions))
     return ReviewList(found, tuple(listed), sessions)
 
 
@@ -165,11 +176,10 @@ def _told(brief: Brief) -> Iterator[tuple[str, str]]:
 
 
 def _item(
-    memory: Holdfast, bank: str, name: str, line: str, verdicts: Verdicts
+    record: Record, line: str, judgement: Judgement | None, endings: RecordEndings
 ) -> ReviewItem | None:
-    """A record as an item; None if there is none. What a session or an exchange comes to is told in
-    the words of the brief."""
-    record = find_by_uri(memory.reader, bank, name)
+    """A record as an item; None if briefs do not tell its kind. What a session or an exchange comes
+    to is told in the words of the brief."""
     match record:
         case Memory():
             kind = record.kind.value if record.kind is not None else record.network.value
@@ -197,7 +207,9 @@ def _item(
             )
         case _:
             return None
-    return ReviewItem(name, *said, bool(line), verdicts.of(name))
+    time, kind, who, text, files = said
+    name, ended = uri(record_kind(record), record.id), endings.label(record, text)
+    return ReviewItem(name, time, kind, who, text, files, bool(line), judgement, ended)
 
 
 def _who(trust: Trust) -> str:
@@ -212,9 +224,8 @@ def _files(paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(named[: LIMITS.files])
 
 
-def _sessions(memory: Holdfast, bank: str) -> Iterator[SessionOutline]:
+def _sessions(reader: Reader, bank: str, endings: RecordEndings) -> Iterator[SessionOutline]:
     """The latest sessions of people."""
-    reader = memory.reader
     for session in reader.sessions.latest(bank, LIMITS.looked_at):
         digest = reader.sessions.digest(bank, session.id)
         if digest is None or session.parent:
@@ -226,13 +237,16 @@ def _sessions(memory: Holdfast, bank: str) -> Iterator[SessionOutline]:
         request = request_of(digest).partition(" — ")[0]
         ending = find_ending(reader, bank, exchanges, request)
         result = "" if ending is None else ending.result or ending.asked
+        asked = truncate(request, LIMITS.characters) + _last_request(request, ending)
+        result = truncate(result, LIMITS.characters)
         yield SessionOutline(
             uri("digest", digest.id),
             digest.ended or digest.started,
             digest.outcome.value,
-            truncate(request, LIMITS.characters) + _last_request(request, ending),
-            truncate(result, LIMITS.characters),
+            asked,
+            result,
             _files(own),
+            endings.label(digest, f"{asked}\n\n{result}"),
         )
 
 

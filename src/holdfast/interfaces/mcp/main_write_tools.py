@@ -160,7 +160,7 @@ def _review_result(found: ReviewList) -> Object:
     lines = [_REVIEW_HEAD, "", "The last sessions, the latest first:"]
     for one in found.sessions:
         said = f"{one.request} → {one.result}" if one.result else one.request
-        lines.append(_record_line(f"{one.time[:10]} ({one.outcome}) {said}", one.files))
+        lines.append(_record_line(f"{one.time[:10]} ({one.outcome}) {said}", one.files, one.ended))
     for section, items in found.sections():
         shown = [(at, item) for at, item in items if at <= len(statements)]
         lines += ["", f"{section.value}:"] if shown else []
@@ -169,15 +169,16 @@ def _review_result(found: ReviewList) -> Object:
             said = f" [{known.verdict.value}, by {known.who}]" if known is not None else ""
             who = f", {item.who}" if item.who else ""
             head = f"{at}. {short_name(item.uri)} {item.time[:10]} {item.kind}{who}{said}"
-            lines += [one_line(head), _record_line(item.text, item.files)]
+            lines += [one_line(head), _record_line(item.text, item.files, item.ended)]
     lines += [f"{left} more did not fit."] if left else []
     return tool_result("\n".join(lines), data)
 
 
-def _record_line(text: str, files: Sequence[str]) -> str:
-    """A text out of a record, marked as such."""
+def _record_line(text: str, files: Sequence[str], ended: str) -> str:
+    """A text out of a record, marked as such, and how it ended."""
     named = f" [{', '.join(files)}]" if files else ""
-    return f"| {one_line(text + named)}"
+    how = f" (no longer valid: {ended})" if ended else ""
+    return f"| {one_line(text + named + how)}"
 
 
 def _verdict_result(

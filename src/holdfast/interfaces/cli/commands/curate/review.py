@@ -136,6 +136,7 @@ def _list_brief(screen: Screen, arguments: Arguments) -> None:
         files = f" [{', '.join(one.files)}]" if one.files else ""
         head = f"{one.time[:10]} ({one.outcome}) "
         screen.item(one_line(f"{head}{one.request}{result}{files}"), "  ")
+        _print_ended(screen, one.ended)
     for section, items in found.sections():
         screen.title(f"{section.value}:")
         for at, item in items:
@@ -154,6 +155,12 @@ def _print_item(screen: Screen, at: int, item: ReviewItem) -> None:
     said_by = one_line(f"{item.time[:10]} {item.kind}{who}{judged}")
     screen.line(f"{at}. {name} {said_by}")
     screen.wrap(one_line(f"{item.text}{files}"), "    ")
+    _print_ended(screen, item.ended)
+
+
+def _print_ended(screen: Screen, ended: str) -> None:
+    if ended:
+        screen.wrap(one_line(f"no longer valid: {ended}"), "    ")
 
 
 def _list(screen: Screen, arguments: Arguments) -> None:
