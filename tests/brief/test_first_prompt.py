@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from holdfast.brief.first_prompt import is_common
+from holdfast.brief.first_prompt import is_common, saved_commands
 from holdfast.language import stem
 
 COMMON = (
@@ -25,3 +25,10 @@ def test_words_of_many_prompts_are_common_in_all_their_forms() -> None:
     assert [word for word in COMMON.split() if not is_common(stem(word))] == []
     subjects = "retry uploader account harbour alert gauge redis timeout invoice"
     assert [word for word in subjects.split() if is_common(stem(word))] == []
+
+
+def test_requests_that_are_made_again_and_again_are_saved_commands() -> None:
+    command = "Check the logs of staging, update the documents and commit them"
+    often = [command, "Continue", "Fix the printer"] * 3
+    assert saved_commands(often) == {command}
+    assert not saved_commands([command, command])

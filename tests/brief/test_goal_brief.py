@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from holdfast.refine.facts.decision_sentences import MIN_STRENGTH, find_decision
 from holdfast.settings import Settings
 from tests.support import brief_scenarios as scenarios
 from tests.support.brief_scenarios import Case
+from tests.support.empty_memory import with_empty_memory
 from tests.support.transcripts import Script
 
 
@@ -81,6 +83,22 @@ def test_a_goal_brief_uses_only_its_own_bank(shop: Holdfast) -> None:
 def test_an_amended_decision_names_what_it_replaces(shop: Holdfast) -> None:
     text = shop.briefs.goal_brief(scenarios.BUILT_WITH[2].prompt, "shop").text
     assert "This replaces 2026-03-05: “We decided to keep sign-ins alive for thirty days" in text
+
+
+def test_a_decision_that_is_said_again_replaces_nothing(tmp_path: Path) -> None:
+    for day, request in ((3, "Print labels"), (9, "Print invoices")):
+        start = datetime(2026, 5, day, 9, tzinfo=UTC)
+        script = Script(f"{day:08d}-0000-4000-8000-000000000001", "/home/dev/depot", start=start)
+        script.user(f"{request}. We decided to print parcel labels on thermal paper only.")
+        script.assistant("Understood.")
+        script.write(tmp_path / "p")
+    settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
+    with Holdfast(with_empty_memory(settings)) as memory:
+        memory.ingest(memory.ingestion.find([tmp_path / "p"]))
+        prompt = "Print parcel labels on plain paper instead of thermal paper"
+        text = memory.briefs.goal_brief(prompt, "depot", quickly=True).text
+    assert "2026-05-09" in text
+    assert "This replaces" not in text
 
 
 def test_the_same_prompt_gives_the_same_brief(shop: Holdfast) -> None:

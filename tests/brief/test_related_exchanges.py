@@ -177,6 +177,70 @@ def test_a_prompt_in_words_that_the_memory_never_saw_needs_more(bakery: Holdfast
     assert not told(bakery, 0.6, 0.45, new, has_most_words=10)
 
 
+COMMAND = "Check the staging server logs, update architecture.md, and commit the changed documents"
+HANDLES = (
+    ("Add a username column to the users table", "The users table has a username column now."),
+    ("Log failed attempts to sign in", "Failed attempts to sign in are counted per address."),
+    (COMMAND, "The document names the username column of the users table."),
+    ("Remove the username column from the users table", "The users table is as before: email."),
+    ("Slow down repeated attempts to sign in", "Repeated attempts to sign in wait a minute."),
+    (COMMAND, "The document says that the users table has an email for each login."),
+    ("Name the address in the mail after a failed sign-in", "The mail names the address."),
+    (COMMAND, "The document tells of the mail after failed attempts of users to sign in."),
+)
+
+
+@pytest.fixture(scope="module")
+def handles(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Holdfast]:
+    """One session about two matters, with a saved command between them."""
+    folder = tmp_path_factory.mktemp("handles")
+    script = Script("00000001-0000-4000-8000-000000000001", "/home/dev/handles")
+    for asked, answered in HANDLES:
+        script.user(asked)
+        script.assistant(answered)
+    script.write(folder / "p")
+    settings = Settings(home=folder / "home", claude_dir=folder)
+    with Holdfast(with_empty_memory(settings), now=lambda: NOW) as memory:
+        memory.ingest(memory.ingestion.find([folder / "p"]))
+        yield memory
+
+
+def titles_of(memory: Holdfast, goal: str, cosines: dict[str, float]) -> list[str]:
+    """The titles of the exchanges that are told where the answers with these words are near."""
+    reader = memory.reader
+    bank = reader.banks.all()[0].id
+    (session,) = reader.sessions.latest(bank)
+    turns = reader.passages.of_turns(bank, [(session.id, seq) for seq in range(50)])
+    near = [
+        ScoredPassage(turn, cosine)
+        for words, cosine in cosines.items()
+        for turn in turns
+        if words in turn.body and turn.role == "assistant"
+    ]
+    prompt = PromptSimilarity(reader, bank, read_terms(goal))
+    found = related_exchanges(reader, bank, prompt, near, lambda: Outdated(reader, bank, [], []))
+    return [one.title for one in found]
+
+
+def test_what_was_taken_back_later_in_the_session_is_told_with_it(handles: Holdfast) -> None:
+    goal = "Put a column for a username into the table, so that people sign in with it"
+    told = titles_of(handles, goal, {"has a username column now": 0.6})
+    assert told == [HANDLES[0][0], HANDLES[3][0]]
+
+
+def test_of_a_session_the_nearest_and_the_latest_are_told(handles: Holdfast) -> None:
+    goal = "Count failed attempts to sign in and tell people their address"
+    near = {"counted per address": 0.6, "wait a minute": 0.58, "The mail names": 0.5, "now": 0.1}
+    assert titles_of(handles, goal, near) == [HANDLES[1][0], HANDLES[6][0]]
+    far = near | {"The mail names": 0.25}
+    assert titles_of(handles, goal, far) == [HANDLES[1][0], HANDLES[4][0]]
+
+
+def test_what_a_saved_command_brought_is_not_told(handles: Holdfast) -> None:
+    goal = "Which document names the username column of the users table?"
+    assert not titles_of(handles, goal, {"The document": 0.6})
+
+
 @pytest.mark.slow
 def test_a_prompt_mostly_in_words_that_the_memory_never_saw_is_told_nothing(tmp_path: Path) -> None:
     script = Script("00000001-0000-4000-8000-000000000001", "/home/dev/depot")

@@ -26,6 +26,12 @@ def replaces(later: WorkItem, earlier: WorkItem) -> bool:
     return any(_replaces(new, old) for new in _firm(later) for old in _firm(earlier))
 
 
+def repeats(decisions: Sequence[DecisionQuote], earlier: str) -> bool:
+    """Whether one of some decisions says again what was said earlier, and so changes nothing."""
+    old = statement_features(earlier)
+    return any(says_the_same(statement_features(one.sentence), old) for one in decisions)
+
+
 def _firm(item: WorkItem) -> list[DecisionQuote]:
     return [decision for decision in item.decisions if decision.strength >= MIN_STRENGTH]
 

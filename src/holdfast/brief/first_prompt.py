@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 
 from holdfast.language import STOPWORDS, code_names, stem, words
 from holdfast.lazy_named_tuple import NamedTuple
@@ -73,6 +74,25 @@ def _head_and_tail(text: str) -> str:
     head = text[:_HEAD_CHARACTERS].rpartition(" ")[0]
     tail = text[-_TAIL_CHARACTERS:].partition(" ")[2]
     return f"{head}\n{tail}" if len(text) > longest else text
+
+
+# So many requests of so many content words that are the same were made by a saved command.
+_TIMES_OF_COMMAND = 3
+_WORDS_OF_COMMAND = 5
+
+
+def saved_commands(titles: Iterable[str]) -> frozenset[str]:
+    """The titles among those of some requests that were asked for again and again, word for word: a
+    saved command, which is about no subject. Short ones ("Continue") may go on with any."""
+    times: dict[str, int] = {}
+    for title in titles:
+        times[title] = times.get(title, 0) + 1
+    often = (title for title, count in times.items() if count >= _TIMES_OF_COMMAND)
+    return frozenset(
+        title
+        for title in often
+        if len({word for word in words(title) if word not in STOPWORDS}) >= _WORDS_OF_COMMAND
+    )
 
 
 def is_common(root: str) -> bool:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from holdfast.brief.first_prompt import PromptSimilarity, goal_of
+from holdfast.brief.first_prompt import PromptSimilarity, goal_of, saved_commands
 from holdfast.brief.frame import EMPTY_BRIEF, Brief, format_day, origin_label, wrap_brief
 from holdfast.brief.work_items import (
     DecisionQuote,
@@ -72,17 +72,14 @@ class GoalBriefLimits(NamedTuple):
     # prompt, because a short prompt has few words.
     min_rare_words: int = 3
     large_share: float = 0.45
-    # Near in meaning one rare word is enough, but then it must be more similar: related ones have
-    # at least 0.369, and those about nothing known at most 0.362.
+    # Near in meaning one rare word is enough, but then it must be more similar.
     min_similarity_by_one_word: float = 0.365
     # What is added to these minima for a prompt whose rare words are all unknown to the memory, and
-    # the share of unknown words from which on nothing is told. Of 80 prompts about matters of four
-    # projects none has more than 0.5, of 80 about nothing in them 29 have at least 0.6.
+    # the share of unknown words from which on nothing is told: no known matter of 80 has over 0.5.
     unknown_words: float = 0.08
     max_unknown_share: float = 0.6
     # How much nearer than the typical session of the bank it must be, unless it shares so much of
-    # the prompt. In a bank of 19 sessions
-    # related ones have at least 0.084; of four prompts about nothing known in it, three have less.
+    # the prompt: in a bank of 19 sessions related ones have 0.084, three of four others less.
     min_contrast: float = 0.08
     share_without_contrast: float = 0.35
     # Items below this fraction of the best one are left out.
@@ -284,7 +281,9 @@ class _GoalSearch:
             s for s in self._scored.values() if s.similarity >= LIMITS.min_similarity_to_read
         ]
         nearest = sorted(similar, key=lambda s: (-s.similarity, s.item.id))[: LIMITS.items_read]
-        decided = [self._measure_whole(s) for s in nearest if s.item.has_decision]
+        commands = saved_commands(s.item.title for s in self._scored.values())
+        left = (s for s in nearest if s.item.title not in commands and s.item.has_decision)
+        decided = list(map(self._measure_whole, left))
         return sorted(decided, key=lambda s: (-self._rank_score(s), s.item.time, s.item.id))
 
     def _add_later_items(self) -> None:
@@ -435,6 +434,8 @@ def _choose(
     ranked: Sequence[_ScoredItem], items: WorkItems, superseded: Sequence[Superseded]
 ) -> list[_Entry]:
     """The best items, each in its latest version, none twice."""
+    from holdfast.brief.decision_versions import repeats
+
     latest = _later_versions([s.item for s in ranked])
     best = max((s.similarity for s in ranked if s.is_similar_enough), default=0.0)
     least = LIMITS.fraction_of_best * best
@@ -451,7 +452,9 @@ def _choose(
         replaced = _words_of(before) if before else _superseded_by(item, superseded)
         around = items.with_neighbours(item)
         included |= {part.uri for part in around} | ({replaced.uri} if replaced else set())
-        chosen.append(_Entry(item, _decisions_around(item, around), replaced))
+        decisions = _decisions_around(item, around)
+        changes = replaced and not repeats(decisions, replaced.words)
+        chosen.append(_Entry(item, decisions, replaced if changes else None))
     return chosen
 
 
@@ -514,7 +517,7 @@ def _render(
         else:
             more = _lines(one, memory_file) if isinstance(one, _Entry) else _related_lines(one)
         if sum(map(len, (*lines, *more))) + len(lines) > LIMITS.characters and records:
-            break
+            continue
         lines += more
         records += _records_of(one)
     lines.append(_FOOT)
