@@ -85,7 +85,9 @@ def test_a_correction_shows_in_recall_ask_and_show(home: Path) -> None:
     assert "yawl blue" in shown["superseded"]
     assert [entry["action"] for entry in shown["history"]] == ["correct"]
     page = run_ok(home, "show", id)
-    assert "superseded: " in page and "decisions:" in page and "correct: The yawl is green." in page
+    assert (
+        "superseded: " in page and "decisions:" in page and "correct: “The yawl is green.”" in page
+    )
 
 
 def test_memories_can_be_added_and_merged(home: Path) -> None:

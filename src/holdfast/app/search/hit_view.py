@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.framed_text import defang, defang_all, fence, one_line, outside_note, quote
 from holdfast.language import cut
-from holdfast.model.knowledge import EndedSentence, EndReason
+from holdfast.model.knowledge import EndedSentence, EndReason, quote_reason
 from holdfast.model.query import Citation, Hit, Layer
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.trust import ENDED_STATUSES, Status, Trust
@@ -120,13 +120,14 @@ def _lines(time: str, ended: Sequence[Json], is_whole: bool) -> list[str]:
     said = f"said on {time[:10]}, " if time and time != UNDATED else ""
     lines: dict[str, None] = {}
     for one in ended:
-        who = f" by {one['who']}" if one["who"] else ""
+        who = f" by {one_line(one['who'])}" if one["who"] else ""
         words = "" if is_whole else f"{quote(cut(one['sentence'], _MAX_QUOTED_CHARACTERS))}, "
         reason = EndReason(one["reason"])
         end = f"{said}{reason.verb} on {one['ended'][:10]}{who}."
         line = f"No longer valid: {words}{end}"
-        word = "Why" if reason is EndReason.OUTDATED else "Now"
-        now = f" {word}: {quote(cut(one['now'], _MAX_NOW_CHARACTERS))}" if one["now"] else ""
+        is_reason = reason is EndReason.OUTDATED
+        word, quoted = ("Why", quote_reason) if is_reason else ("Now", quote)
+        now = f" {word}: {quoted(cut(one['now'], _MAX_NOW_CHARACTERS))}" if one["now"] else ""
         lines[line + now + (f" ({one['instead']})" if one["instead"] else "")] = None
     return list(lines)
 

@@ -125,7 +125,8 @@ class QuotedStatuses:
             if (ending := self.ending(hit, sentence)) is not None:
                 now = self._describe(hit.bank, ending.instead) if ending.instead else ""
                 instead = f"; the current statement is {now}" if now else ""
-                notes.append(f"[{number}] was {ending.label}{instead}.")
+                # The line that it is about has the reason.
+                notes.append(f"[{number}] was {ending.end}{instead}.")
             elif status is Status.SUPERSEDED:
                 instead = self._describe(hit.bank, because)
                 notes.append(f"[{number}] is no longer valid: {instead}.")

@@ -10,7 +10,7 @@ from holdfast.app.search import json_shapes
 from holdfast.app.search.code_freshness import whole_anchor
 from holdfast.app.search.hit_view import ended_lines
 from holdfast.capture.redact import Redactor
-from holdfast.framed_text import defang
+from holdfast.framed_text import defang, one_line, quote
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.output import commit as commit_output
 from holdfast.interfaces.cli.output import thread
@@ -199,9 +199,9 @@ def _print_history(screen: Screen, found: Trace) -> None:
     if found.history:
         screen.title("decisions:")
     for entry in found.history:
-        text = f": {truncate(entry.text, _MAX_DECISION)}" if entry.text else ""
+        text = f": {quote(truncate(entry.text, _MAX_DECISION))}" if entry.text else ""
         which = f" of {entry.target}" if entry.action is Action.UNDO else ""
-        line = f"{entry.seq}. {minute(entry.time)} {entry.who}: "
+        line = f"{entry.seq}. {minute(entry.time)} {one_line(entry.who)}: "
         screen.item(f"{line}{entry.action.value}{which}{text}", "  ")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.app.memory import open_memory
+from holdfast.framed_text import one_line, quote
 from holdfast.interfaces.cli import confirm, options
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, minute, number
@@ -10,8 +11,9 @@ from holdfast.language import truncate
 from holdfast.learn.decision_state import undoable
 
 HELP = """\
-Undo the latest decisions: remember, correct, forget, restore, merge. Everything they changed is
-as before. What was erased permanently cannot be brought back."""
+Undo the latest decisions: remember, correct, forget, restore, merge, and verdicts on what briefs
+tell (`holdfast review`; one for each record). Everything they changed is as before. What was
+erased permanently cannot be brought back."""
 
 EXAMPLES = """\
   holdfast undo
@@ -41,9 +43,10 @@ def run(screen: Screen, arguments: Arguments) -> None:
         last = sorted(log, key=lambda entry: -entry.seq)[: arguments.count]
         if not arguments.json:
             for entry in last:
-                text = f": {truncate(entry.text, _MAX_TEXT_CHARACTERS)}" if entry.text else ""
-                head = f"{minute(entry.time)} {entry.who}: {entry.action.value} {entry.target}"
-                screen.wrap(f"{head}{text}")
+                head = f"{minute(entry.time)} {one_line(entry.who)}: {entry.action.value}"
+                text = truncate(entry.text, _MAX_TEXT_CHARACTERS)
+                said = f": {quote(text)}" if text else ""
+                screen.wrap(f"{head} {entry.target}{said}")
         question = f"Undo {number(len(last), 'decision')}?"
         if last and not confirm.confirm_memory_change(screen, arguments.yes, question):
             return
