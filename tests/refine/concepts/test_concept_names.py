@@ -305,6 +305,8 @@ def test_a_single_request_is_named_by_its_title_and_not_by_a_commit_alone() -> N
         "It is empty tide-block.js:8 🔄 brass-bell loaded",
         "stats?season=24&league=brass-bell&database=real.csv:3314 ✅ Application started",
         "It did not change: srwxr-x-wx 1 brass-bell 0 Jan 29 11:58 app.sock",
+        '{ "task_id": "b4", "status": "done", "brass-bell": 1',
+        'Why is it so? [ { "output": { "tool": "brass-bell"',
     ],
 )
 def test_what_was_pasted_into_a_title_is_no_name(pasted: str) -> None:

@@ -93,7 +93,7 @@ def _authorship(store: Store, run: StageRun) -> int:
 
 
 # Builds all concepts of a bank anew, from the vectors too.
-CONCEPTS = Stage("concepts", 13, _concepts, reads_vectors=True)
+CONCEPTS = Stage("concepts", 14, _concepts, reads_vectors=True)
 
 # In order: a stage reads what those before it wrote. A stage's module is imported only when it has
 # work, so its version is repeated here; a test compares the two.

@@ -200,10 +200,11 @@ _TERMINAL = regex(
     re.MULTILINE,
 )
 # What a program printed, from where it begins in a line: a time, a place in a script, an address
-# with parameters, a prompt of Windows, a number of a decompiler, the rights of a file.
+# with parameters, a prompt of Windows, a number of a decompiler, the rights of a file, JSON.
 _PRINTED = regex(
     r"(?<!\S)(?:\d\d:\d\d:\d\d(?:[:.,]|\s+[A-Z\[])|\S+\.[jt]sx?(?:\?\S*)?:\d+ (?=[^\w\s]|Uncaught)|"
-    r"\S*\?\w+=\S*&\S*:\d|(?:\([\w-]+\) |PS )?[A-Z]:\\\S*>|// Token: |\S?[-rwxsSt]{8,9} \d+ \w).*$",
+    r"\S*\?\w+=\S*&\S*:\d|(?:\([\w-]+\) |PS )?[A-Z]:\\\S*>|// Token: |\S?[-rwxsSt]{8,9} \d+ \w|"
+    r"(?:\[ ?)?\{ ?\"\w+\" ?:).*$",
     re.MULTILINE,
 )
 # What something is compared with, up to the next mark or for a few words.
