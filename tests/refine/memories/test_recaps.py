@@ -135,6 +135,49 @@ def test_what_an_agent_says_of_its_work_or_finds_out_is_no_recap(said: str) -> N
 
 
 @pytest.mark.parametrize(
+    "said",
+    [
+        "Let's update the export: up to 5,000 rows the download stays instant, above that it runs "
+        "as a background job, and the mail carries a link to `exports-tmp` for 72 hours.",
+        "Perfect! Now let's keep the download instant up to 5,000 rows, run a background job "
+        "above that, and send a link to `exports-tmp` that works for 72 hours.",
+        "The timeout error occurs because exports above 5,000 rows do not run as a background job "
+        "yet, so that the link to `exports-tmp` of 72 hours is never sent.",
+        "const LIMIT = 5000; // up to 5,000 rows the download stays instant\nconst HOURS = 72; // "
+        "only then the background job mails a link to `exports-tmp`",
+    ],
+)
+def test_how_an_agent_goes_about_a_task_is_no_recap(said: str) -> None:
+    assert not find_recaps(talk([*LIMIT[:-1], ("assistant", said), ("user", "👍")]))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Please create a commit message that covers the background job, the 5,000 rows, the "
+        "72 hours of the link, and the bucket `exports-tmp`.",
+        "The background job has started, the mail with the link to `exports-tmp` arrived, 5,000 "
+        "rows. Please show the gateway timeout of 72 hours.",
+        "[info] export of 5,000 rows as a background job\n[info] mail with link to `exports-tmp` "
+        "for 72 hours\n[info] gateway timeout left alone, always",
+        '{"rows": 5000, "link": "only 72 hours", "bucket": "exports-tmp", "job": "background", '
+        '"download": "instant up to 5,000 rows"}',
+    ],
+)
+def test_orders_news_and_printed_lines_of_a_person_are_no_recap(said: str) -> None:
+    assert not find_recaps(talk([*LIMIT[:-1], ("user", said)]))
+
+
+def test_a_person_who_lays_down_the_whole_is_a_recap() -> None:
+    said = (
+        "Up to 5,000 rows the download stays instant. Above that it is a background job, and the "
+        "mail has a link to `exports-tmp` that works for 72 hours, never longer."
+    )
+    (found,) = find_recaps(talk([*LIMIT[:-1], ("user", said), ("assistant", "Agreed.")]))
+    assert found.text == said
+
+
+@pytest.mark.parametrize(
     ("said", "reply", "settled"),
     [
         (RECAP, "👍", True),

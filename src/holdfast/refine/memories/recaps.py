@@ -27,6 +27,7 @@ from holdfast.refine.core.idea_requests import asks_for_ideas
 from holdfast.refine.core.passages import date_words, split_identifiers
 from holdfast.refine.facts.changed_recaps import recap_words
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
+from holdfast.refine.facts.typed_text import own_lines
 from holdfast.regex import regex
 
 
@@ -140,6 +141,16 @@ _OF_THE_WORK = regex(
     r"confirmed|verified|moved)\b|"
     r"\b(?:if you(?:['’]d)? (?:want|like|prefer)|would you like|great question|"
     r"you['’]re absolutely)\b",
+    re.IGNORECASE,
+)
+# How agents go about a task, what they say of an error, and code without a fence: nothing settled.
+_OF_THE_TASK = regex(
+    r"\A\W*(?:(?:perfect|great|ah|understood|right|i see|first|okay|ok|you['’]re right)\b"
+    r"[^.!:\n]{0,80}[.!,:–-]+\s*){0,2}(?:now,? )?(?:let['’]?s|we (?:need|have) to|you can simply|"
+    r"reload|to (?:achieve|integrate|ensure|improve|debug)|finally, let['’]?s)\b|"
+    r"\A\W*(?:ah, )?(?:the|this) (?:[\w`.-]+ ){0,4}(?:error|issue|problem)s? (?:\w+ )?"
+    r"(?:occurs?|means|is|was|might)\b|"
+    r"\A\s*(?:```|@\w+\s+class\b|def \w|class \w+[:(]|function \w|const \w|<!--|<[a-z]+[ >]|//)",
     re.IGNORECASE,
 )
 # What an agent finds out or refers to while it works: no rule, unless it is announced as one.
@@ -334,7 +345,7 @@ def _instructs(text: str) -> bool:
 
 def _reports_work(messages: Sequence[_Message], place: int, text: str) -> bool:
     """Whether an agent speaks of its work or its findings rather than of what was decided."""
-    if _OF_THE_WORK.search(text):
+    if _OF_THE_WORK.search(text) or _OF_THE_TASK.search(text):
         return True
     if _is_announced(text):
         return False
@@ -386,11 +397,24 @@ def _trimmed(text: str) -> str:
 def _may_sum_up(messages: Sequence[_Message], place: int, text: str) -> bool:
     """Whether a part of a message is announced as a recap or received as one, and reports no work.
     To compare it with what was said before takes longer, so that comes last."""
-    if not messages[place].is_person and _reports_work(messages, place, text):
+    is_person = messages[place].is_person
+    if not is_person and _reports_work(messages, place, text):
+        return False
+    if is_person and not _lays_something_down(text):
         return False
     if _REPORTS.search(text):
         return False
     return _is_announced(text) or _is_received(messages, place, text)
+
+
+def _lays_something_down(text: str) -> bool:
+    """Whether a person says more than what is to be done now: not only orders and news, nor what a
+    program printed."""
+    own = collapse_spaces(own_lines(text))
+    if 2 * len(own) < len(collapse_spaces(text)) or own[:1] in ("{", "["):
+        return False
+    said = (one for one in sentences(own) if not _ORDERS.match(one))
+    return _ITEM.search(text) is not None or any(_RULE_WORD.search(one) for one in said)
 
 
 def _score(messages: Sequence[_Message], place: int, text: str, stems: frozenset[str]) -> float:
