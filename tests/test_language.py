@@ -41,6 +41,7 @@ x = 1  # not prose.
 def test_links_are_shown_by_their_names_and_code_as_it_is() -> None:
     text = "See [the run](https://x.example/a), `[a](b)` and [`f.py`](src/f.py:1)."
     assert without_links("rows[0] (see below)") == "rows[0] (see below)"
+    assert without_links("It calls [x](y).") == "It calls [x](y)."
     assert without_links(text) == "See the run, `[a](b)` and `f.py`."
 
 

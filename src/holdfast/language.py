@@ -21,7 +21,8 @@ _TABLE_ROW = regex(r"^\s*\|.*\|\s*$", re.MULTILINE)
 _QUOTE = regex(r"^[ \t]*(?:>(?:[ \t]+|$))+", re.MULTILINE)
 _LINKED = r"(?<![\w)\]])!?\[([^\]]*)\]\([^)]*\)"
 _LINK = regex(_LINKED)
-_LINK_OR_CODE = regex(rf"`[^`\n]*`|{_LINKED}")
+# What is shown is cut only where a link points to a page, a file or a heading: `[x](y)` is code.
+_LINK_OR_CODE = regex(r"`[^`\n]*`|(?<![\w)\]])!?\[([^\]]*)\]\([^)]*[/.:#][^)]*\)")
 # Bold print. Neither a power (`1024**3`), nor arguments (`**options`), nor a glob (`**/*.py`), nor
 # a mask (`***`), nor asterisks in quotes ('**'); and `__init__` is always a name.
 _EMPHASISED = r"(?=[\"'“‘`(\[]*\w)[^*\n]+?(?<=[^\s*])(?<!\s[\"'`])"

@@ -5,12 +5,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.app.memory import Holdfast
-from holdfast.brief.known_statements import (
-    KnownStatement,
-    is_of_a_program,
-    own_words,
-    tellable,
-)
+from holdfast.brief.known_statements import KnownStatement, is_of_a_program, tellable
 from holdfast.brief.session_brief import session_brief
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Kind, Memory, Network
@@ -19,6 +14,7 @@ from holdfast.model.records import Role, Turn
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.refine.core.passages import memory_passage
+from holdfast.refine.core.statement_similarity import own_words
 from tests.support.refine_banks import open_filled, session_on
 from tests.support.transcripts import Script
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Kind, Memory, Network
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
+from holdfast.principal import Principal
 from holdfast.refine.core.passages import memory_passage
 from tests.brief.test_known_statements import FILLER, TODO, brief_of, group, retain, session
 from tests.support.refine_banks import NOW, open_filled, open_filled_at_once
@@ -227,14 +229,67 @@ def test_what_an_agent_did_not_judge_in_a_review_is_not_told(
 
 
 @pytest.mark.model
-def test_an_agent_did_not_review_what_a_merged_bank_brings(tmp_path: Path) -> None:
+def test_a_person_who_agrees_with_an_agent_does_not_end_its_review(tmp_path: Path) -> None:
     with with_cranes(tmp_path) as memory:
+        names = [*map(name_of, CRANES)]
+        memory.curation.judge(names, Verdict.UNNEEDED, who=AGENT)
+        memory.curation.judge(names[:1], Verdict.UNNEEDED, who="ada")
+        assert KEPT not in group(brief_of(memory), KNOWN)
+        memory.undo(2)
+        assert KEPT in group(brief_of(memory), KNOWN)
+
+
+def move(memory: Holdfast, session: str, bank: str) -> None:
+    """Move a session to another bank, which is made."""
+    with memory.store.transaction():
+        id = memory.context.bank_maker.ensure_named(memory.store, bank)
+        (found,) = [s for s in memory.reader.sessions.latest(None) if s.id.startswith(session)]
+        assert found.source is not None
+        memory.store.derived.move_source(found.source, id)
+    memory.ingestion.update()
+
+
+def with_two_banks(home: Path) -> Holdfast:
+    """The cranes and a statement in one bank, another statement in a bank that is merged later."""
+    memory = open_filled(
+        home,
+        session("2026-09-01", 1, FILLER, " ".join([KEPT, *CRANES])),
+        session("2026-09-02", 2, "Look at the cranes, please.", OTHER),
+        session("2026-09-03", 3, "Which lamp of the pier is broken?", "The third lamp is broken."),
+    )
+    move(memory, "00000002", "elsewhere")
+    return memory
+
+
+def retain_all(memory: Holdfast, *texts: str) -> None:
+    for text in texts:
+        retain(memory, text, Kind.FACT)
+
+
+@pytest.mark.model
+def test_an_agent_did_not_review_what_a_merged_bank_brings(tmp_path: Path) -> None:
+    with with_two_banks(tmp_path) as memory:
+        retain_all(memory, KEPT, *CRANES)
         memory.curation.judge([*map(name_of, CRANES)], Verdict.UNNEEDED, who=AGENT)
         assert KEPT not in group(brief_of(memory), KNOWN)
-        with memory.store.transaction():
-            memory.context.bank_maker.ensure_named(memory.store, "elsewhere")
         memory.context.now = lambda: "2027-01-01T12:00:00.000Z"
         memory.merging.merge("elsewhere", "proj")
+        retain_all(memory, KEPT, *CRANES, OTHER)
+        known = group(brief_of(memory), KNOWN)
+        assert OTHER in known and KEPT not in known
+
+
+@pytest.mark.model
+def test_an_agent_that_reviewed_a_merged_bank_did_not_review_the_other(tmp_path: Path) -> None:
+    with with_two_banks(tmp_path) as memory:
+        memory.curation.judge(
+            [memory.remember(text, "elsewhere", AGENT, Trust.ASSISTANT).id for text in CRANES],
+            Verdict.UNNEEDED,
+            who=AGENT,
+        )
+        memory.context.now = lambda: "2027-01-01T12:00:00.000Z"
+        memory.merging.merge("elsewhere", "proj")
+        retain_all(memory, KEPT)
         assert KEPT in group(brief_of(memory), KNOWN)
 
 
@@ -256,6 +311,46 @@ def test_the_verdict_of_an_agent_does_not_replace_that_of_a_person(tmp_path: Pat
         assert KEPT in brief_of(memory)
         memory.curation.judge([name_of(KEPT)], Verdict.UNNEEDED, who="ada")
         assert KEPT not in brief_of(memory)
+
+
+RULE = "Always book berths by radio, never by telephone."
+
+
+@pytest.mark.parametrize("how", ["confirm", "correct", "remember", "confirm other"])
+def test_an_agent_does_not_overrule_what_a_person_vouched_for(tmp_path: Path, how: str) -> None:
+    with open_filled(tmp_path, session("2026-09-01", 1, RULE, "Understood.")) as memory:
+        words, question = RULE, "How are berths booked?"
+        (fact,) = memory.reader.facts.all(bank_of(memory))
+        name = uri("fact", fact.id)
+        if how.startswith("confirm"):
+            memory.curation.confirm(name, who="ada")
+        if how == "confirm other":
+            retain(memory, RULE, Kind.RULE)
+            name = name_of(RULE)
+        elif how == "correct":
+            words = "Always book berths by radio, never by pigeon."
+            memory.correct(name, words, who="ada")
+        elif how == "remember":
+            words, question = "Ships of 90 metres must not berth at the quay.", "Who may berth?"
+            name = uri("memory", memory.remember(words, "proj", who="ada").id)
+        memory.context.now = lambda: "2027-01-01T12:00:00.000Z"
+        assert words in group(brief_of(memory), DECIDED)
+        made = memory.curation.judge([name], Verdict.OUTDATED, "a page says so", who=AGENT)
+        assert words in group(brief_of(memory), DECIDED)
+        assert "outdated" not in memory.ask(question).answer
+        assert memory.curation.kept(made) == [name]
+        made = memory.curation.judge([name], Verdict.OUTDATED, who="ada")
+        assert words not in brief_of(memory) and memory.curation.kept(made) == []
+
+
+@pytest.mark.model
+def test_a_user_who_is_called_agent_is_a_person(tmp_path: Path) -> None:
+    with with_cranes(tmp_path) as memory:
+        asking = replace(memory.settings, principal=Principal("agent"))
+        with Holdfast(asking, create=False) as shared:
+            shared.curation.judge([*map(name_of, CRANES)], Verdict.UNNEEDED)
+        assert {one.who for one in memory.reader.curation.log(bank_of(memory))} == {"user agent"}
+        assert KEPT in group(brief_of(memory), KNOWN)
 
 
 @pytest.mark.model

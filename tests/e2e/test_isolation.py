@@ -48,7 +48,7 @@ def write_sessions(root: Path, name: str) -> Iterator[Path]:
     for day in range(1, 5):
         script = Script(f"{day:04}{name}-0000-4000-8000-000000000001", cwd=str(root))
         script.start = script.start.replace(day=day)
-        script.user(f"{ruling} The {thing} is really slow.")
+        script.user(f"The {thing} of pier {day} is really slow. {ruling}")
         script.tool("Bash", f"KeyError: '{thing}'", error=True, command=f"pytest tests/{file}")
         script.tool("Edit", "ok", file_path=str(root / file), old_string=f"a{day}", new_string="b")
         script.tool("Bash", "3 passed", command=f"pytest tests/{file}")

@@ -8,16 +8,21 @@ from holdfast.model.curation import (
     Judgement,
     Verdict,
     in_effect,
+    is_agent,
     judgements,
+    person_name,
     read_judgement,
     verdict_text,
 )
 
 RECORD = "holdfast://memory/1"
+AGENT = "agent (claude-code)"
 
 
-def entry(seq: int, action: Action, text: str = "", target: str = RECORD) -> Curation:
-    return Curation(seq, "bank", f"2026-05-0{seq}", action, target, text, "ada")
+def entry(
+    seq: int, action: Action, text: str = "", target: str = RECORD, who: str = "ada"
+) -> Curation:
+    return Curation(seq, "bank", f"2026-05-0{seq}", action, target, text, who)
 
 
 @pytest.mark.parametrize("verdict", Verdict)
@@ -58,3 +63,20 @@ def test_who_confirms_a_record_says_that_it_is_not_outdated() -> None:
     for verdict in (Verdict.USEFUL, Verdict.UNNEEDED):
         kept = judgements([entry(1, Action.JUDGE, verdict.value), confirmed])
         assert kept[RECORD].verdict is verdict
+
+
+@pytest.mark.parametrize("action", [Action.REMEMBER, Action.CORRECT, Action.CONFIRM])
+def test_the_verdict_of_an_agent_does_not_count_after_what_a_person_decided(action: Action) -> None:
+    decided, agents = entry(1, action, "words"), entry(2, Action.JUDGE, "outdated", who=AGENT)
+    assert judgements([decided, agents]) == {}
+    assert judgements([decided, entry(2, Action.JUDGE, "outdated")]) != {}
+    undone = [decided, agents, entry(3, Action.UNDO, target="1")]
+    assert judgements(in_effect(undone))[RECORD].who == AGENT
+    by_agent = [entry(1, action, "words", who=AGENT), agents]
+    assert judgements(by_agent)[RECORD].who == AGENT
+
+
+@pytest.mark.parametrize("name", ["agent", "agent (claude-code)", "agent (http)"])
+def test_a_person_with_the_name_of_an_agent_is_not_taken_for_one(name: str) -> None:
+    assert is_agent(name) and not is_agent(person_name(name))
+    assert person_name("agentsmith") == "agentsmith" and not is_agent("agentsmith")

@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
-from functools import lru_cache
 from typing import NamedTuple
 
 from holdfast.language import content_stems, sentences, without_bold, without_links
@@ -27,6 +26,7 @@ from holdfast.refine.core.problem_states import describes_problem
 from holdfast.refine.core.signals import is_go_ahead
 from holdfast.refine.core.statement_similarity import (
     StatementFeatures,
+    own_words,
     says_the_same,
     statement_features,
 )
@@ -351,17 +351,6 @@ def names_work(title: str) -> bool:
     bare = _COMMIT.sub("", title).strip()
     says_little = len(content_stems(bare)) < _LIMITS.min_stems and len(bare) < _LIMITS.min_title
     return not (is_go_ahead(title) or _BARE.match(bare) or says_little)
-
-
-@lru_cache(maxsize=5000)
-def own_words(text: str) -> str:
-    """A statement without the subject of its session, which may stand behind it in brackets."""
-    depth = 0
-    for place in range(len(text) - 1, 0, -1) if text.endswith(")") else ():
-        depth += {")": 1, "(": -1}.get(text[place], 0)
-        if depth == 0:
-            return text[:place].rstrip()
-    return text
 
 
 def _stands_alone(memory: Memory) -> bool:

@@ -12,9 +12,10 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from holdfast.brief.known_statements import KnownStatement, own_words
+from holdfast.brief.known_statements import KnownStatement
 from holdfast.language import code_names, content_stems, describes_failure
 from holdfast.model.records import Exchange, Outcome
+from holdfast.refine.core.statement_similarity import own_words
 from holdfast.store.protocol import Reader
 
 

@@ -23,7 +23,6 @@ from holdfast.brief.known_statements import (
     KnownStatement,
     is_of_a_program,
     narrates,
-    own_words,
     state,
     tellable_of,
 )
@@ -43,6 +42,7 @@ from holdfast.recall.core.semantic_port import (
     session_cosine,
     typical_cosine,
 )
+from holdfast.refine.core.statement_similarity import own_words
 from holdfast.regex import regex
 from holdfast.store.protocol import Reader
 

@@ -32,7 +32,6 @@ from holdfast.brief.known_statements import (
     KnownStatement,
     is_laid_down,
     is_of_a_program,
-    own_words,
     tells_fault,
 )
 from holdfast.brief.memory_file import MemoryFile
@@ -76,6 +75,7 @@ from holdfast.model.uris import uri
 from holdfast.recall.core.correction_notes import correction_note
 from holdfast.recall.core.ended_words import EndedWords, read_ended_words
 from holdfast.recall.lookup.by_uri import find_by_uri
+from holdfast.refine.core.statement_similarity import own_words
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
 from holdfast.store.protocol import Reader
 

@@ -31,7 +31,6 @@ from holdfast.brief.known_statements import (
     is_laid_down,
     is_open,
     latest_sessions,
-    own_words,
     state,
     tellable,
     tells_cause,
@@ -50,6 +49,7 @@ from holdfast.recall.retrievers.recaps import LIMITS as RECAP_LIMITS
 from holdfast.recall.retrievers.recaps import RecapSearch
 from holdfast.refine.core.statement_similarity import (
     has_amending_phrase,
+    own_words,
     statement_features,
     supersedes,
 )

@@ -12,8 +12,9 @@ import re
 from math import copysign, log1p, log2
 from typing import NamedTuple
 
-from holdfast.brief.known_statements import own_words, tells_failure
+from holdfast.brief.known_statements import tells_failure
 from holdfast.model.knowledge import Kind, Memory
+from holdfast.refine.core.statement_similarity import own_words
 from holdfast.regex import regex
 
 

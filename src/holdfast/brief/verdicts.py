@@ -13,10 +13,9 @@ agent or a model, older statements that it was not shown, or could not judge, ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 
-from holdfast.brief.known_statements import own_words
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.curation import (
     Action,
@@ -25,12 +24,16 @@ from holdfast.model.curation import (
     Verdict,
     ends_verdict,
     in_effect,
+    is_agent,
 )
 from holdfast.model.knowledge import Fact, Memory
 from holdfast.model.records import Digest
+from holdfast.model.trust import ENDED_STATUSES
 from holdfast.recall.lookup.by_uri import find_by_uri
+from holdfast.refine.core.curated_records import without_overruled
 from holdfast.refine.core.statement_similarity import (
     StatementFeatures,
+    own_words,
     says_the_same,
     statement_features,
 )
@@ -86,6 +89,10 @@ class Verdicts:
     def of(self, name: str) -> Judgement | None:
         """The verdict on a record; None if nobody judged it."""
         return self._judged.get(name)
+
+    def names(self) -> list[str]:
+        """The records that somebody judged, the latest first."""
+        return sorted(self._judged, key=lambda name: self._judged[name].time, reverse=True)
 
     def is_useful(self, name: str) -> bool:
         """Whether a record is told before others, whatever it is estimated to be worth."""
@@ -150,15 +157,26 @@ class Verdicts:
 def read_outdated(reader: Reader, bank: str) -> Verdicts:
     """What people and agents called outdated. All other verdicts, and those of a model, are about
     briefs and change no answer."""
-    judged = reader.curation.judgements(bank)
+    judged = _judgements(reader, bank, in_effect(reader.curation.log(bank)))
     outdated = {name: one for name, one in judged.items() if one.verdict is Verdict.OUTDATED}
     return Verdicts(outdated, partial(_text_of, reader, bank))
 
 
+def _judgements(reader: Reader, bank: str, log: Sequence[Curation]) -> dict[str, Judgement]:
+    """The verdicts of people and agents, without those of agents that a person overruled."""
+
+    def text_of(name: str) -> str:
+        record = find_by_uri(reader, bank, name)
+        is_ended = isinstance(record, Fact) and record.status in ENDED_STATUSES
+        return "" if is_ended else _text_of(reader, bank, name)
+
+    return without_overruled(reader.curation.judgements(bank), log, text_of)
+
+
 def read_verdicts(reader: Reader, bank: str) -> Verdicts:
     """The verdicts of a bank; read once for a brief."""
-    judged = reader.curation.judgements(bank)
     log = in_effect(reader.curation.log(bank))
+    judged = _judgements(reader, bank, log)
     decided = [entry for entry in log if entry.action in _DECIDING]
     by_model = {name: one for name, one in _by_model(reader, bank, decided) if name not in judged}
     said = {
@@ -166,23 +184,27 @@ def read_verdicts(reader: Reader, bank: str) -> Verdicts:
     }
     reworded = {name: one.rewritten for name, one in by_model.items() if one.rewritten}
     reworded |= {name: one.words for name, one in judged.items() if one.words}
-    review = _last_review(reader, bank, judged.values(), log)
+    review = _last_review(reader, bank, log)
     return Verdicts({**said, **judged}, partial(_text_of, reader, bank), reworded, review)
 
 
-def _last_review(
-    reader: Reader, bank: str, judged: Iterable[Judgement], log: Iterable[Curation]
-) -> Review:
-    """The last review of a bank by a model or an agent. Nobody reviewed what another bank brought
-    that was merged into it."""
-    by_model, by_agent = last_review(reader, bank), _last_review_by_agent(judged)
+def _last_review(reader: Reader, bank: str, log: Sequence[Curation]) -> Review:
+    """The last review of a bank by a model or an agent. Nobody reviewed here what another bank
+    brought that was merged into it, and a review of that bank was none of this one."""
+    merges = [entry for entry in log if _is_bank_merge(entry)]
+    brought = reader.curation.merged_decisions(bank) if merges else frozenset[int]()
+    own = (entry for entry in log if entry.seq not in brought)
+    by_model, by_agent = last_review(reader, bank), _last_review_by_agent(own)
     read_by_agent = add_seconds(by_agent, -_UNREAD_S) if by_agent else ""
     said_until, time = max((by_model, by_model), (read_by_agent, by_agent))
-    since = [entry for entry in log if entry.time > time]
-    if not time or any(map(_is_bank_merge, since)):
+    if not time:
         return _NO_REVIEW
+    since = [entry for entry in log if entry.time > time]
     seen = frozenset(entry.target for entry in since if entry.action in _DECIDING)
-    return Review(said_until, seen, reader.sources.sessions_read_after(bank, time))
+    came = reader.sources.sessions_read_after(bank, time)
+    for merge in filter(_is_bank_merge, since):
+        came |= reader.curation.merged_sessions(bank, merge.seq)
+    return Review(said_until, seen, came)
 
 
 def _is_bank_merge(entry: Curation) -> bool:
@@ -197,10 +219,11 @@ def _text_of(reader: Reader, bank: str, name: str) -> str:
     return record.content if isinstance(record, Fact) else ""
 
 
-def _last_review_by_agent(judged: Iterable[Judgement]) -> str:
-    """When an agent last judged so much that it was a review; else "". A person who drops one line
-    has not looked at all others."""
-    times = sorted(one.time for one in judged if one.by_agent)
+def _last_review_by_agent(log: Iterable[Curation]) -> str:
+    """When an agent last judged so many records that it was a review, whatever people decided about
+    them since; else "". A person who drops one line has not looked at all others."""
+    judged = (e for e in log if e.action is Action.JUDGE and is_agent(e.who))
+    times = sorted({entry.target: entry.time for entry in judged}.values())
     reviews = (
         last
         for first, last in zip(times, times[_REVIEW - 1 :], strict=False)

@@ -15,6 +15,16 @@ from holdfast.lazy_named_tuple import NamedTuple
 AGENT = "agent"
 
 
+def is_agent(who: str) -> bool:
+    """Whether the log names an agent. No person has such a name there (`person_name`)."""
+    return who == AGENT or who.startswith(f"{AGENT} (")
+
+
+def person_name(name: str) -> str:
+    """How the log names a person whose user or key has this name: "user agent" for "agent"."""
+    return f"user {name}" if is_agent(name) else name
+
+
 class Action(StrEnum):
     """The kinds of decision."""
 
@@ -106,7 +116,7 @@ class Judgement(NamedTuple):
 
     @property
     def by_agent(self) -> bool:
-        return self.who == AGENT or self.who.startswith(f"{AGENT} (")
+        return is_agent(self.who)
 
 
 def verdict_text(verdict: Verdict, why: str, words: str = "") -> str:
@@ -134,18 +144,31 @@ def ends_verdict(action: Action, verdict: Verdict) -> bool:
     return verdict in _ENDING_VERDICTS.get(action, ())
 
 
+_VOUCHING = (Action.REMEMBER, Action.CORRECT, Action.CONFIRM)
+
+
+def is_vouched(entry: Curation) -> bool:
+    """Whether a person says by a decision that the words of its record hold: an agent's later
+    verdict on that does not count."""
+    return entry.action in _VOUCHING and not is_agent(entry.who)
+
+
 def judgements(decisions: Iterable[Curation]) -> dict[str, Judgement]:
     """The verdict on each record by its URI, from the decisions in effect: the latest counts, that
-    of an agent only where no person judged, until the record is corrected, or confirmed after it
-    was called outdated."""
+    of an agent only where no person judged, remembered, corrected or confirmed before; until the
+    record is corrected, or confirmed after it was called outdated."""
     found: dict[str, Judgement] = {}
+    vouched: set[str] = set()
     for entry in decisions:
         known, judged = found.get(entry.target), read_judgement(entry)
         if judged is not None:
-            if known is None or known.by_agent or not judged.by_agent:
+            is_kept = entry.target in vouched or (known is not None and not known.by_agent)
+            if not (judged.by_agent and is_kept):
                 found[entry.target] = judged
         elif known is not None and ends_verdict(entry.action, known.verdict):
             del found[entry.target]
+        if is_vouched(entry):
+            vouched.add(entry.target)
     return found
 
 

@@ -16,8 +16,8 @@ from holdfast.app.views.example_questions import (
 )
 from holdfast.app.views.last_visit import note_visit
 from holdfast.app.views.questions_to_try import questions_to_try
-from holdfast.brief.known_statements import own_words
 from holdfast.language import content_stems
+from holdfast.refine.core.statement_similarity import own_words
 from holdfast.settings import Settings, load_settings
 from tests.support.empty_memory import with_empty_memory
 from tests.support.http.server import make_home

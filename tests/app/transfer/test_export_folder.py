@@ -39,7 +39,9 @@ def memory(tmp_path: Path) -> Iterator[Holdfast]:
             script.user(f"Fix the tide loader in src/tide.py: it fails, try {number}. {HOSTILE}")
             place = str(tmp_path / "proj" / "src" / "tide.py")
             script.tool("Edit", "ok", file_path=place, old_string="wait()", new_string="lock()")
-            script.assistant("The root cause was the lock in src/tide.py. The tide loader waits now.")
+            script.assistant(
+                "The root cause was the lock in src/tide.py. The tide loader waits now."
+            )
             script.user("From now on always lock the tide table before loading.")
             script.assistant("Understood: the tide table is locked before loading.")
             script.write(tmp_path / "claude" / "projects")

@@ -72,7 +72,7 @@ def test_what_the_brief_tells_is_listed_with_what_is_needed_to_judge_it(
     assert f"{kept['number']}. {short} 2026-09-01 fact, agent {KEPT} [src/berth.py" in text
     assert "The last sessions of proj" in text and "Which lamp of the pier is broken?" in text
     (rule,) = [one for one in listed(capsys).values() if one["text"] == RULE]
-    assert (rule["who"], rule["told"]) == ("user", True) and RULE in text
+    assert (rule["who"], rule["told"]) == ("person", True) and RULE in text
     assert "digest/" in text
 
 
@@ -85,6 +85,18 @@ def test_what_nearly_made_it_is_listed_after_what_is_told(
     assert True in told and False in told and told == sorted(told, reverse=True)
     assert "What comes next:" in run(capsys, "review", "brief")
     assert len(listed(capsys, "--limit", "1")) < len(found) <= LIMITS.statements
+
+
+@pytest.mark.usefixtures("home")
+def test_the_verdict_of_an_agent_names_what_a_person_decided(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    short = name_of(KEPT).removeprefix("holdfast://")[:15]
+    run(capsys, "review", "useful", short)
+    said = run(capsys, "review", "outdated", short, "--by-agent", "cc")
+    assert f"What a person decided still counts for: {short}" in said
+    said = run(capsys, "review", "outdated", short)
+    assert "still counts" not in said
 
 
 def test_a_verdict_is_logged_marked_and_undone(
@@ -131,7 +143,7 @@ def test_what_came_from_outside_is_listed_as_such(
     with open_memory(home) as memory:
         note = memory.curation.remember(said, trust=Trust.EXTERNAL)
     item = listed(capsys)[uri("memory", note.id)]
-    assert item["who"] == "external" and item["text"].startswith("[external")
+    assert item["who"] == "somebody outside the project" and item["text"].startswith("[external")
 
 
 @pytest.mark.usefixtures("home")

@@ -247,7 +247,7 @@ def test_a_verdict_of_an_agent_does_not_replace_that_of_a_person(engine: Engine)
         memory.curation.judge([name_of(BERTHS)], "useful", who="ada")
     told = call(engine, "review", verdict="outdated", ids=[name_of(BERTHS), name_of(CRANES)])
     assert told["structuredContent"]["kept"] == [name_of(BERTHS)]
-    assert "The verdict of a person still counts for" in told["content"][0]["text"]
+    assert "What a person decided still counts for" in told["content"][0]["text"]
     verdicts = [one and (one.verdict.value, one.who) for one in map(judgement_of, (BERTHS, CRANES))]
     assert verdicts == [("useful", "ada"), ("outdated", "agent (a client)")]
 

@@ -18,7 +18,7 @@ from holdfast.errors import ModelError, ModelTooLongError
 from holdfast.inference.chat import Question
 from holdfast.model.curation import Verdict
 from holdfast.model.knowledge import Kind, Memory
-from holdfast.model.trust import Trust
+from holdfast.model.trust import Trust, source_of
 from holdfast.model.uris import uri
 from holdfast.recall.lookup.by_uri import find_by_uri
 from holdfast.refine.by_model import brief_review
@@ -423,7 +423,7 @@ def test_a_statement_is_asked_with_where_it_comes_from(tmp_path: Path) -> None:
         ):
             (line,) = (one for one in lines if text in one and "end of session" not in one)
             assert line.startswith(f"2026-09-0{1 + (text is OTHER)}, {said}, "), line
-    assert brief_review.source_of(Trust.EXTERNAL) == "somebody outside the project"
+    assert source_of(Trust.EXTERNAL) == "somebody outside the project"
 
 
 def test_what_comes_into_a_bank_after_a_review_is_told(tmp_path: Path) -> None:

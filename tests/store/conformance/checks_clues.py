@@ -8,9 +8,11 @@ from holdfast.store.records.clues import Searched
 from tests.store.conformance.samples import (
     BANK,
     OTHER,
+    SESSION,
     MakeStore,
     a_change,
     a_decision,
+    a_session,
     expect,
     prepared,
 )
@@ -71,8 +73,16 @@ def check_a_merge_moves_decisions_and_clues_and_its_undo_returns_them(
             store.clues.add(OTHER, source.id, Searched(10, 0), [_REMOTE])
             moved = store.curation.append(a_decision("holdfast://memory/m1", OTHER))
             merge = store.curation.append(a_decision(f"holdfast://bank/{OTHER}", BANK))
+            store.sessions.add(a_session(id="s9", bank=OTHER))
             store.bank_merges.merge(OTHER, BANK, merge.seq)
         expect(store.banks.get(OTHER), None, "the merged bank")
+        expect(store.curation.merged_decisions(BANK), frozenset([moved.seq]), "what was decided")
+        expect(
+            store.curation.merged_sessions(BANK, merge.seq), frozenset([SESSION, "s9"]), "what came"
+        )
+        expect(
+            store.curation.merged_sessions(BANK, moved.seq), frozenset[str](), "of another decision"
+        )
         expect([e.seq for e in store.curation.log(BANK)], [moved.seq, merge.seq], "the log")
         expect([clue.bank for clue in store.clues.all(None)], [BANK], "the banks of clues")
         with store.transaction():
@@ -81,3 +91,4 @@ def check_a_merge_moves_decisions_and_clues_and_its_undo_returns_them(
         expect([e.seq for e in store.curation.log(OTHER)], [moved.seq], "its log")
         expect([e.seq for e in store.curation.log(BANK)], [merge.seq], "the other log")
         expect([clue.bank for clue in store.clues.all(None)], [OTHER], "the banks of clues")
+        expect(store.curation.merged_decisions(BANK), frozenset[int](), "what was decided, undone")

@@ -14,7 +14,6 @@ from holdfast.brief.known_statements import (
     is_laid_down,
     is_of_a_program,
     names_work,
-    own_words,
     state,
     tells_fault,
 )
@@ -28,6 +27,7 @@ from holdfast.model.uris import uri
 from holdfast.recall.core.ended_words import WHOLE_SESSION, read_ended_words
 from holdfast.recall.query.overview_questions import Overview
 from holdfast.recall.query.statement_kinds import forbids
+from holdfast.refine.core.statement_similarity import own_words
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
 from holdfast.store.protocol import Reader
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from itertools import chain
 
-from holdfast.brief.known_statements import KnownStatement, own_words, state
+from holdfast.brief.known_statements import KnownStatement, state
 from holdfast.brief.session_brief import BriefMaterial, session_brief
 from holdfast.brief.sessions.last_sessions import LastSessions
 from holdfast.brief.verdicts import Verdicts
@@ -17,12 +17,16 @@ from holdfast.brief.work_items import WorkItems, normalise_path
 from holdfast.model.curation import Judgement, Verdict
 from holdfast.model.knowledge import Fact
 from holdfast.model.records import Digest, Exchange, Turn
-from holdfast.model.trust import Trust
+from holdfast.model.trust import Trust, source_of
 from holdfast.model.uris import uri
 from holdfast.recall.lookup.by_uri import find_by_uri
-from holdfast.refine.by_model.brief_review import BOTH, Statement, source_of
+from holdfast.refine.by_model.brief_review import BOTH, Statement
 from holdfast.refine.by_model.session_outlines import AGENT_FOLDER
-from holdfast.refine.core.statement_similarity import says_the_same, statement_features
+from holdfast.refine.core.statement_similarity import (
+    own_words,
+    says_the_same,
+    statement_features,
+)
 from holdfast.settings import BriefSettings
 from holdfast.store.protocol import Reader
 

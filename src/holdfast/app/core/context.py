@@ -17,6 +17,7 @@ from holdfast.app.core.backends import open_store, restrict_to_principal
 from holdfast.errors import InputError, NotFoundError
 from holdfast.lazy_dataclass import replace
 from holdfast.model.bank import Bank
+from holdfast.model.curation import person_name
 from holdfast.operating_system import user_name
 from holdfast.principal import Principal
 from holdfast.refine.core.banks import Banks, find_bank_by_name, unknown_bank_hint
@@ -216,8 +217,8 @@ class Context:
         """The name that the decision log gets: `who` or the user, with the key of the request."""
         principal = self.settings.principal
         if principal is None or principal.label in who:
-            return who or current_user()
-        return f"{who} ({principal.label})" if who else principal.label
+            return who or person_name(current_user())
+        return f"{who} ({principal.label})" if who else person_name(principal.label)
 
 
 def _do_nothing() -> None:

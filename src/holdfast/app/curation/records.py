@@ -7,16 +7,17 @@ never undoes it. Undoing is in `undo`, erasing for good in `erasure`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from holdfast.app.briefs.briefing import refresh_briefs
 from holdfast.app.core.context import ALL_BANKS, Context
 from holdfast.app.ingest.stages import update_stages
 from holdfast.app.search.browse import Browse
+from holdfast.brief.verdicts import Verdicts, read_verdicts
 from holdfast.errors import NotFoundError
 from holdfast.learn.curation import Curator, Target, find_confirmable, find_target
 from holdfast.learn.judging import judge, read_verdict
-from holdfast.model.curation import Curation, Verdict
+from holdfast.model.curation import Curation, Verdict, read_judgement
 from holdfast.model.graph import Entity
 from holdfast.model.knowledge import Memory, Review
 from holdfast.model.trust import Trust
@@ -96,6 +97,18 @@ class RecordCuration:
         )
         self._context.after_change()
         return made
+
+    def kept(self, made: Iterable[Curation]) -> list[str]:
+        """The URIs of the records of some verdicts for which a person's decision still counts:
+        somebody judged, remembered, corrected or confirmed them, or another that says the same."""
+        by_bank: dict[str, Verdicts] = {}
+        found: list[str] = []
+        for entry in made:
+            if entry.bank not in by_bank:
+                by_bank[entry.bank] = read_verdicts(self._context.store, entry.bank)
+            if by_bank[entry.bank].of(entry.target) != read_judgement(entry):
+                found.append(entry.target)
+        return found
 
     def merge(self, id: str, into: str, bank: str | None = ALL_BANKS, who: str = "") -> Curation:
         """Hide a record behind another that says the same."""

@@ -12,7 +12,7 @@ from holdfast.learn.bank_merge_log import is_bank_merge, read_merge
 from holdfast.learn.bank_settings import read_change
 from holdfast.learn.decision_state import RETENTION_AUTHOR
 from holdfast.learn.rule_writing import read_written
-from holdfast.model.curation import AGENT, Action, Curation
+from holdfast.model.curation import Action, Curation, is_agent, person_name
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import parse_uri, uri
 from holdfast.store.protocol import Reader
@@ -25,7 +25,7 @@ HTTP, BROWSE = "http", "browse"
 
 def name_with_channel(who: str, channel: str) -> str:
     """The author of a decision as the log holds it: a name and the channel it came by."""
-    return f"{who} ({channel})"
+    return f"{person_name(who)} ({channel})"
 
 
 class LogEntry(NamedTuple):
@@ -49,7 +49,7 @@ class LogEntry(NamedTuple):
 def channel_of(entry: Curation) -> str:
     """The channel by which a decision came."""
     who, _, suffix = entry.who.rpartition(" (")
-    if entry.who == AGENT or entry.who.startswith(f"{AGENT} ("):
+    if is_agent(entry.who):
         return AGENTS
     if entry.who in (AUTOMATIC_AUTHOR, RETENTION_AUTHOR):
         return AUTOMATIC

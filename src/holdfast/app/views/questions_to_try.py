@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from holdfast.app.answers.ask import AskOptions, steps
 from holdfast.app.memory import Holdfast
 from holdfast.app.views.example_questions import ExampleQuestion, all_examples
-from holdfast.brief.known_statements import own_words
 from holdfast.language import content_stems, words
 from holdfast.model.query import Confidence
 from holdfast.model.records import ExchangeType
+from holdfast.refine.core.statement_similarity import own_words
 from holdfast.regex import regex
 
 # How many questions are asked at most. One takes about a tenth of a second of processor time.

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from typing import Any, NamedTuple
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.views.brief_view import brief_lines
 from holdfast.brief.frame import Brief, origin_label, short_name
-from holdfast.brief.known_statements import own_words
 from holdfast.brief.session_brief import BriefMaterial
 from holdfast.brief.sessions.last_sessions import request_of
 from holdfast.brief.sessions.session_endings import Ending, find_ending
@@ -27,11 +26,12 @@ from holdfast.model.knowledge import Fact, Memory
 from holdfast.model.records import Digest, Exchange
 from holdfast.model.team import Commit
 from holdfast.model.to_json import to_jsonable
-from holdfast.model.trust import PEOPLE, Trust
+from holdfast.model.trust import source_of
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.lookup.by_uri import find_by_uri
 from holdfast.recall.lookup.endings import RecordEndings
 from holdfast.refine.by_model.session_outlines import AGENT_FOLDER
+from holdfast.refine.core.statement_similarity import own_words
 from holdfast.regex import regex
 from holdfast.store.across_tables.lookup import Record
 from holdfast.store.protocol import Reader
@@ -43,7 +43,8 @@ class ReviewLimits(NamedTuple):
     # A brief has 15 to 20 lines; with twice as many, what takes the place of those that are
     # dropped was read, too.
     statements: int = 40
-    # What was judged before and is not told, the latest first.
+    # What people judged before and is not told, the latest first. Of what agents and models judged
+    # all is listed: somebody has to look after them.
     judged: int = 20
     # Sessions of people, and those that are looked through for them.
     sessions: int = 8
@@ -55,8 +56,10 @@ class ReviewLimits(NamedTuple):
 
 
 LIMITS = ReviewLimits()
-# The day, and of the last session the minute, at the start of a line.
+# The day, and of the last session the minute, at the start of a line. A line of the index of
+# exchanges has the id, the day and the minute there, and the tokens at its end.
 _DAY = regex(r"^\d{4}-\d\d-\d\d(?: \d\d:\d\d)?,? ")
+_INDEXED = regex(r"^[0-9a-f]{8} +(?:\d{4}-\d\d-\d\d )?\d\d:\d\d (.*) ~\d+$")
 
 
 class Section(StrEnum):
@@ -105,11 +108,12 @@ class SessionOutline(NamedTuple):
 
 class ReviewList(NamedTuple):
     """What there is to read: `items` by section, from the first line of the brief on, and the
-    latest sessions first."""
+    latest sessions first. `more` is how many that people judged are not listed."""
 
     bank: Bank
     items: tuple[ReviewItem, ...]
     sessions: tuple[SessionOutline, ...]
+    more: int
 
     def sections(self) -> Iterator[tuple[Section, list[tuple[int, ReviewItem]]]]:
         """The sections that are not empty, with their items and the numbers of these."""
@@ -123,27 +127,43 @@ def review_list(
     bank: str | None = None,
     limit: int = LIMITS.statements,
     brief: Brief | None = None,
+    all_judged: bool = False,
 ) -> ReviewList:
     """What the next start brief of a bank tells and what nearly made it, `limit` in all, then what
-    was judged and is not told. `brief` is that brief, if somebody has made it."""
+    was judged and is not among it: by agents and models, and what people judged last, or all of it.
+    `brief` is that brief, if somebody has made it."""
     reader, found = memory.reader, memory.context.bank(bank)
     id = found.id
     # What a review passed over can be judged in the next one.
     material = BriefMaterial(reader, id, read_verdicts(reader, id).without_review())
     told = dict(_told(memory.briefs.session_brief(id) if brief is None else brief))
-    names = [*told, *islice(_next(material, told), max(0, limit - len(told)))]
-    judged = sorted(reader.curation.judgements(id).items(), key=lambda one: one[1].time)
-    names += [name for name, _ in judged[::-1] if name not in names][: LIMITS.judged]
+    names = list(islice(chain(told, _next(material, told)), limit))
+    records = _records(reader, id, names)
+    seen = {*told, *names}
+    judged = _records(reader, id, (one for one in material.verdicts.names() if one not in seen))
+    left_out = set(() if all_judged else _by_people(reader, id, judged)[LIMITS.judged :])
+    records += [one for one in judged if one[0] not in left_out]
     endings = RecordEndings(reader)
     items = (
         _item(record, told.get(name, ""), material.verdicts.of(name), endings)
-        for name in names
-        if (record := find_by_uri(reader, id, name)) is not None
+        for name, record in records
     )
     order = list(Section)
     listed = sorted(filter(None, items), key=lambda one: order.index(one.section))
     sessions = tuple(islice(_sessions(reader, id, endings), LIMITS.sessions))
-    return ReviewList(found, tuple(listed), sessions)
+    return ReviewList(found, tuple(listed), sessions, len(left_out))
+
+
+def _records(reader: Reader, bank: str, names: Iterable[str]) -> list[tuple[str, Record]]:
+    """The records of some names that are still there."""
+    found = ((name, find_by_uri(reader, bank, name)) for name in names)
+    return [(name, record) for name, record in found if record is not None]
+
+
+def _by_people(reader: Reader, bank: str, judged: Iterable[tuple[str, Record]]) -> list[str]:
+    """Of some judged records those that a person judged."""
+    said = reader.curation.judgements(bank)
+    return [name for name, _ in judged if name in said and not said[name].by_agent]
 
 
 def _next(material: BriefMaterial, told: Mapping[str, str]) -> Iterator[str]:
@@ -170,7 +190,8 @@ def _told(brief: Brief) -> Iterator[tuple[str, str]]:
         named = parse_uri(line.uri) if line.uri else None
         if named is not None and named.kind in JUDGEABLE_KINDS:
             text = line.text.removeprefix("- ").strip().replace(f" ({short_name(line.uri)})", "")
-            lines.setdefault(line.uri, []).append(_DAY.sub("", text, count=1))
+            bare = _INDEXED.sub(r"\1", _DAY.sub("", text, count=1), count=1)
+            lines.setdefault(line.uri, []).append(bare)
     for name, texts in lines.items():
         yield name, "; ".join(texts)
 
@@ -184,12 +205,12 @@ def _item(
         case Memory():
             kind = record.kind.value if record.kind is not None else record.network.value
             label = origin_label(record.trust, record.what, shared_by=record.shared_by)
-            text, who = f"{label}{record.what}", _who(record.trust)
+            text, who = f"{label}{record.what}", source_of(record.trust)
             said = record.when, kind, who, text, _files(record.where.split(", "))
         case Fact():
             text = f"{record.problem} → {record.content}" if record.problem else record.content
             text = f"{origin_label(record.trust, text)}{text}"
-            since, who = record.validity.since, _who(record.trust)
+            since, who = record.validity.since, source_of(record.trust)
             said = since, record.kind.value, who, text, _files(record.files)
         case Exchange():
             text = line or f"{record.title} → {record.summary}"
@@ -210,13 +231,6 @@ def _item(
     time, kind, who, text, files = said
     name, ended = uri(record_kind(record), record.id), endings.label(record, text)
     return ReviewItem(name, time, kind, who, text, files, bool(line), judgement, ended)
-
-
-def _who(trust: Trust) -> str:
-    """Who said something; what comes from outside is nobody's here."""
-    if trust in (Trust.EXTERNAL, Trust.IMPORT):
-        return trust.value
-    return "user" if trust in PEOPLE else "agent"
 
 
 def _files(paths: Iterable[str]) -> tuple[str, ...]:
@@ -268,4 +282,5 @@ def review_json(found: ReviewList) -> dict[str, Any]:
             {"number": number, **to_jsonable(item)} for number, item in enumerate(found.items, 1)
         ],
         "sessions": to_jsonable(found.sessions),
+        "more": found.more,
     }

@@ -11,12 +11,13 @@ import re
 from typing import NamedTuple
 
 from holdfast.brief.informative import informative_part
-from holdfast.brief.known_statements import KnownStatement, own_words
+from holdfast.brief.known_statements import KnownStatement
 from holdfast.brief.sessions.session_endings import change_named_in
 from holdfast.brief.statement_ranking import StatementRanking, is_same_matter
 from holdfast.framed_text import one_line, quote
 from holdfast.language import content_stems, plain, sentences, truncate
 from holdfast.model.records import Exchange
+from holdfast.refine.core.statement_similarity import own_words
 from holdfast.refine.sessions.telling_words import says_something
 from holdfast.regex import regex
 from holdfast.store.protocol import Reader

@@ -7,7 +7,7 @@ agent proposes waits for a person. A verdict of an agent counts only where no pe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from holdfast.app.answers.tool import Object, fit
@@ -21,7 +21,7 @@ from holdfast.framed_text import defang, defang_all, one_line
 from holdfast.interfaces.mcp.memory_source import MemorySource, ReopeningMemory, open_existing
 from holdfast.interfaces.mcp.server_spec import CallContext, tool_result
 from holdfast.language import counted, truncate
-from holdfast.model.curation import AGENT, Curation, Judgement, Verdict
+from holdfast.model.curation import AGENT, Curation, Verdict
 from holdfast.model.opinions import Reflection
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
@@ -138,8 +138,7 @@ class WriteTools:
             _author(context),
             arguments.get("words", ""),
         )
-        judged = memory.reader.curation.judgements(bank)
-        return _verdict_result(Verdict(arguments["verdict"]), made, judged)
+        return _verdict_result(Verdict(arguments["verdict"]), made, memory.curation.kept(made))
 
 
 def _author(context: CallContext) -> str:
@@ -171,6 +170,7 @@ def _review_result(found: ReviewList) -> Object:
             head = f"{at}. {short_name(item.uri)} {item.time[:10]} {item.kind}{who}{said}"
             lines += [one_line(head), _record_line(item.text, item.files, item.ended)]
     lines += [f"{left} more did not fit."] if left else []
+    lines += [f"{found.more} more were judged by people."] if found.more else []
     return tool_result("\n".join(lines), data)
 
 
@@ -181,16 +181,12 @@ def _record_line(text: str, files: Sequence[str], ended: str) -> str:
     return f"| {one_line(text + named + how)}"
 
 
-def _verdict_result(
-    verdict: Verdict, made: Sequence[Curation], judged: Mapping[str, Judgement]
-) -> Object:
-    """What was judged, and which of it a person judged before: that verdict still counts."""
-    by_people = {name for name, one in judged.items() if not one.by_agent}
-    kept = [one.target for one in made if one.target in by_people]
+def _verdict_result(verdict: Verdict, made: Sequence[Curation], kept: Sequence[str]) -> Object:
+    """What was judged, and for which of it what a person decided before still counts."""
     data = {"verdict": verdict.value, "judged": [one.target for one in made], "kept": kept}
     words = f"{counted(len(made), 'record')} judged {verdict.value}. A person can undo it."
     if kept:
-        words += f" The verdict of a person still counts for: {', '.join(kept)}."
+        words += f" What a person decided still counts for: {', '.join(kept)}."
     return tool_result(words, data)
 
 

@@ -24,7 +24,7 @@ from holdfast.model.curation import Verdict
 from holdfast.model.ids import content_id
 from holdfast.model.ledgers.model_calls import ModelSummary
 from holdfast.model.records import Exchange, Session
-from holdfast.model.trust import Trust
+from holdfast.model.trust import Trust, source_of
 from holdfast.refine.by_model.model_run import ModelRun, ask_to_fit
 from holdfast.refine.by_model.session_outlines import Detail, Outlines
 from holdfast.refine.by_model.summary_queue import project_name
@@ -127,22 +127,8 @@ _VERDICT_SCHEMA = object_schema(
 SCHEMA = object_schema(verdicts={"type": "array", "items": _VERDICT_SCHEMA})
 
 
-# Where a statement comes from, as a question names it. What an import or a website says is nobody's
-# here.
-_AGENT, BOTH = "agent", "person and agent"
-_SOURCES = {
-    Trust.USER: "person",
-    Trust.TEAM: "person",
-    Trust.ASSISTANT: _AGENT,
-    Trust.TOOL: _AGENT,
-    Trust.IMPORT: "an import",
-    Trust.EXTERNAL: "somebody outside the project",
-}
-
-
-def source_of(trust: Trust) -> str:
-    """Where a statement with this trust comes from."""
-    return _SOURCES[trust]
+# Where the end of a session comes from, as a question names it.
+BOTH = "person and agent"
 
 
 class Statement(NamedTuple):
@@ -269,7 +255,7 @@ class BriefReviewer:
         redact = self._run.redactor.redact
         why = clean_text(draft.why)
         rewritten = clean_text(draft.rewritten)
-        is_wanted = one.source == _AGENT and draft.verdict is Verdict.USEFUL
+        is_wanted = one.source == source_of(Trust.ASSISTANT) and draft.verdict is Verdict.USEFUL
         if not is_wanted or len(rewritten) > _LIMITS.rewritten_characters:
             rewritten = ""
         x = one.exchange

@@ -1,13 +1,15 @@
-"""Records as people decided about them: in their corrected words, without those that are hidden."""
+"""Records as people decided about them: in their corrected words, without those that are hidden,
+and without the verdicts of agents that a person overruled."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from holdfast.model.corrections import corrected_memory
-from holdfast.model.curation import CurationState
+from holdfast.model.curation import Curation, CurationState, Judgement, Verdict, is_vouched
 from holdfast.model.knowledge import Memory, Network
+from holdfast.refine.core.statement_similarity import says_the_same, statement_features
 from holdfast.store.protocol import Writer
 
 _Record = TypeVar("_Record")
@@ -33,3 +35,27 @@ def remembered_by_people(writer: Writer, bank: str) -> Iterator[Memory]:
         is_agents = memory.by_agent and not (known and known.text)
         if current is not None and current.network is Network.WORLD and not is_agents:
             yield current
+
+
+def without_overruled(
+    judged: Mapping[str, Judgement], log: Iterable[Curation], text_of: Callable[[str], str]
+) -> dict[str, Judgement]:
+    """Verdicts without those by which an agent drops what a person vouched for before, from the
+    decisions in effect. `text_of` says what a record states, "" if it does not hold."""
+    by_agent = {
+        name: text
+        for name, one in judged.items()
+        if one.by_agent and one.verdict is not Verdict.USEFUL and (text := text_of(name))
+    }
+    vouched = {e.target: e.time for e in log if is_vouched(e)} if by_agent else {}
+    texts = ((time, text_of(name)) for name, time in vouched.items() if name not in judged)
+    words = [(time, statement_features(text)) for time, text in texts if text]
+    overruled = {
+        name
+        for name, text in by_agent.items()
+        if any(
+            time <= judged[name].time and says_the_same(statement_features(text), own)
+            for time, own in words
+        )
+    }
+    return {name: one for name, one in judged.items() if name not in overruled}

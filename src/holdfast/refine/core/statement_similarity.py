@@ -262,6 +262,17 @@ def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / len(one | other) if one or other else 0.0
 
 
+@lru_cache(maxsize=5000)
+def own_words(text: str) -> str:
+    """A statement without the subject of its session, which may stand behind it in brackets."""
+    depth = 0
+    for place in range(len(text) - 1, 0, -1) if text.endswith(")") else ():
+        depth += {")": 1, "(": -1}.get(text[place], 0)
+        if depth == 0:
+            return text[:place].rstrip()
+    return text
+
+
 def says_the_same(one: StatementFeatures, other: StatementFeatures) -> bool:
     """Whether two statements say the same, in the same words or in others."""
     if one.values != other.values or one.is_prohibition != other.is_prohibition:

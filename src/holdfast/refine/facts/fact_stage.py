@@ -45,9 +45,9 @@ from holdfast.model.trust import (
     least_trusted,
 )
 from holdfast.model.uris import parse_uri, uri
-from holdfast.refine.core.curated_records import remembered_by_people
+from holdfast.refine.core.curated_records import remembered_by_people, without_overruled
 from holdfast.refine.core.passages import fact_passage
-from holdfast.refine.core.statement_similarity import jaccard, statement_features
+from holdfast.refine.core.statement_similarity import jaccard, own_words, statement_features
 from holdfast.refine.facts.changed_recaps import changed_recaps
 from holdfast.refine.facts.claim_outcomes import ClaimOutcomes
 from holdfast.refine.facts.closed_tasks import Closing, find_closings, read_deeds, read_tasks
@@ -152,7 +152,8 @@ class ExchangeContexts:
 def _build_facts(writer: Writer, bank: str) -> DerivedFacts:
     claims = writer.facts.claims(bank)
     decisions = writer.curation.states_in_session(bank, "")
-    log = StatementLog(in_effect(writer.curation.log(bank)))
+    decided = in_effect(writer.curation.log(bank))
+    log = StatementLog(decided)
     contexts = ExchangeContexts(writer, bank)
     builder = FactBuilder(
         decisions, log.forgotten, contexts.of, cache(lambda: _reports(writer, bank))
@@ -162,11 +163,10 @@ def _build_facts(writer: Writer, bank: str) -> DerivedFacts:
     outcomes.apply_claims()
     builder.add_causes(proven_causes(claims, outcomes.status, contexts.exchange_of))
     drafts = apply_decisions(builder.drafts, decisions)
-    outdated = {
-        name: one
-        for name, one in writer.curation.judgements(bank).items()
-        if one.verdict is Verdict.OUTDATED
-    }
+    judged = without_overruled(
+        writer.curation.judgements(bank), decided, _statements(writer, bank, drafts)
+    )
+    outdated = {name: one for name, one in judged.items() if one.verdict is Verdict.OUTDATED}
     end_outdated(drafts, outdated)
     ended = [
         *_called_outdated(writer, bank, outdated),
@@ -271,10 +271,30 @@ def _called_outdated(
     return found
 
 
+def _statements(writer: Writer, bank: str, drafts: Iterable[FactDraft]) -> Callable[[str], str]:
+    """Says what a fact or a memory states; "" for another record and for one that does not
+    hold."""
+    facts = {
+        uri("fact", id): draft.content
+        for draft in drafts
+        for id in (*draft.statement_ids, draft.id)
+        if draft.status not in ENDED_STATUSES
+    }
+
+    def text_of(name: str) -> str:
+        named = parse_uri(name)
+        if named is None or named.kind != "memory":
+            return facts.get(name, "")
+        found = writer.records.find(bank, *named, 1)
+        return next((own_words(one.what) for one in found if isinstance(one, Memory)), "")
+
+    return text_of
+
+
 def _judged_text(record: Record) -> JudgedText | None:
     match record:
         case Memory():
-            return JudgedText(record.what, record.when, is_statement=True)
+            return JudgedText(own_words(record.what), record.when, is_statement=True)
         case Exchange():
             text = "\n\n".join((record.title, record.summary, *record.facts))
             return JudgedText(text, record.started, False, record.session)

@@ -70,10 +70,35 @@ class CurationReader:
         about = (Action.JUDGE, Action.CORRECT, Action.CONFIRM, Action.UNDO)
         found = self._db.all(
             "SELECT seq, bank, time, action, target, text, who FROM curation "
-            f"WHERE bank = ? AND action IN ({placeholders_for(about)}) ORDER BY seq",
-            (bank, *(action.value for action in about)),
+            f"WHERE bank = ? AND (action IN ({placeholders_for(about)}) OR action = ? "
+            "AND target IN (SELECT target FROM curation WHERE bank = ? AND action = ?)) "
+            "ORDER BY seq",
+            (
+                bank,
+                *(action.value for action in about),
+                Action.REMEMBER.value,
+                bank,
+                Action.JUDGE.value,
+            ),
         )
         return judgements(in_effect(map(curation_of, found)))
+
+    def merged_decisions(self, bank: str) -> frozenset[int]:
+        """The numbers of the decisions of a bank that were made in others, before these were merged
+        into it."""
+        found = self._merged_keys("m.bank = ? AND m.origin = 'curation'", (bank,))
+        return frozenset(int(key) for (key,) in found)
+
+    def merged_sessions(self, bank: str, decision: int) -> frozenset[str]:
+        """The ids of the sessions of the bank that was merged into this one by this decision."""
+        where = "m.bank = ? AND m.decision = ? AND m.origin = 'session'"
+        return frozenset(str(key) for (key,) in self._merged_keys(where, (bank, decision)))
+
+    def _merged_keys(self, where: str, values: Sequence[str | int]) -> list[rows.Row]:
+        """The keys of rows that merges moved, each of one column."""
+        items = self._db.dialect.json_items
+        sql = f"SELECT i.value FROM bank_merge_row AS m, {items}(m.key) AS i WHERE {where}"
+        return self._db.all(sql, values)
 
     def state(self, bank: str, kind: str, id: str) -> CurationState | None:
         """The result of all decisions about one record; None if there are none."""

@@ -251,7 +251,7 @@ def test_the_list_is_exported_and_an_empty_one_says_so(server: Server, tmp_path:
     client = PageClient(server)
     told = json.loads(client.get("/brief/review.json?bank=proj").text)
     assert name_of(KEPT) in [one["uri"] for one in told["rows"]]
-    assert {*told} == {"title", "banks", "chosen", "sessions", "rows"}
+    assert {*told} == {"title", "banks", "chosen", "sessions", "rows", "more"}
     assert KEPT in client.get("/brief/review.csv?bank=proj").text
     assert PAGE in client.get("/brief?bank=proj").text
     assert "the brief of quiet tells nothing yet" in client.get("/brief/review?bank=quiet").text

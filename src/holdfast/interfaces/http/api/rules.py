@@ -163,6 +163,7 @@ def reviews(memory: Holdfast, bank: Bank = "all", all: bool = False) -> Json:
         bank=str,
         statements=list[extend_model(model_of(ReviewItem), "ReviewStatement", number=int)],
         sessions=list[SessionOutline],
+        more=int,
     ),
     "List what the start brief of a bank tells, to judge it",
 )
@@ -170,10 +171,13 @@ def review_brief(
     memory: Holdfast,
     bank: Annotated[str, Query(min_length=1, max_length=200)],
     limit: Limit = LIMITS.statements,
+    all: bool = False,
 ) -> Json:
-    """What the next start brief tells and what nearly made it (`limit` in all), what was judged
-    before, and what the last sessions were about. `POST /verdicts` judges records."""
-    return review_json(review_list(memory, bank, limit))
+    """What the next start brief tells and what nearly made it (`limit` of both together), then what
+    was judged before: by agents and models, and the latest of people, or with `all` all of it
+    (`more` counts the others); and what the last sessions were about. `POST /verdicts` judges
+    records."""
+    return review_json(review_list(memory, bank, limit, all_judged=all))
 
 
 @router.task(

@@ -23,20 +23,25 @@ _PICK = "pick:"
 
 
 @router.get("/review")
-async def review_brief(request: PageRequestDep, bank: str = "", note: str = "") -> HTMLResponse:
-    """What can be judged of a bank; by default of the one with the latest session."""
+async def review_brief(
+    request: PageRequestDep, bank: str = "", note: str = "", all: bool = False
+) -> HTMLResponse:
+    """What can be judged of a bank; by default of the one with the latest session. With `all`, also
+    what people judged long ago."""
 
     def load(memory: Holdfast) -> Shown:
         banks, chosen = choose_bank(memory, bank)
         shown: Shown = {"banks": banks, "chosen": chosen, "items": (), "sections": ()}
         if chosen is None:
-            return shown | {"sessions": (), "verdict_views": {}}
-        found = review_list(memory, chosen.id, brief=request.briefs.get(memory, chosen.id))
+            return shown | {"sessions": (), "verdict_views": {}, "more": 0}
+        brief = request.briefs.get(memory, chosen.id)
+        found = review_list(memory, chosen.id, brief=brief, all_judged=all)
         views = VerdictViews(memory, chosen.id)
         return shown | {
             "items": found.items,
             "sections": list(found.sections()),
             "sessions": found.sessions,
+            "more": found.more,
             "verdict_views": {item.uri: views.by_uri(item.uri) for item in found.items},
         }
 

@@ -27,15 +27,17 @@ wrong. `keep` leaves a fact in force, `retire` retracts it; both can be undone, 
 decided automatically. If a model service is configured, its advice is shown.
 Proposed rules are listed too; decide about them with `holdfast promote`.
 
-`brief` lists what the next start brief contains and what nearly made it, with what the last
-sessions were about. `useful`, `unneeded` (true, but not worth a line) and `outdated` (no
+`brief` lists what the next start brief contains and what nearly made it, what was judged before
+(all that agents and models judged, of people the latest 20, or all with --all), and what the
+last sessions were about. `useful`, `unneeded` (true, but not worth a line) and `outdated` (no
 longer true) judge records: useful ones come first in briefs, the others are left out at the
 start of a session, and outdated ones are marked so in every answer. The latest verdict counts;
 a correction of the record ends it, `undo` takes it back. --words puts a useful statement of
 an agent so that it is understood alone; the record keeps its own words.
 
 --json prints {"reviews", "proposals", "rules"}, with `brief` {"bank", "statements",
-"sessions"}, with a decision {"decided"}."""
+"sessions", "more"}, with a decision {"decided"}, with a
+verdict also `kept`: the records for which what a person decided still counts."""
 
 EXAMPLES = """\
   holdfast review
@@ -54,7 +56,7 @@ _MAX_FACT, _MAX_ADVICE, _MAX_RULE, _MAX_EVIDENCE = 320, 400, 160, 6
 def configure(parser: Parser) -> None:
     options.add_action(parser, ("list", "keep", "retire", "brief", *Verdict), "list", "what")
     parser.add_argument("ids", nargs="*", metavar="ID", help="an id or the start of one")
-    parser.flag("--all", "also decided ones")
+    parser.flag("--all", "also decided ones; of `brief`, also older verdicts of people")
     parser.option("--why", "TEXT", "the reason of a verdict, in one sentence")
     parser.option("--words", "TEXT", "other words for a useful statement of an agent")
     help = "an agent judges, on a person's order; its name"
@@ -109,13 +111,17 @@ def _judge(screen: Screen, arguments: Arguments) -> None:
             arguments.ids, verdict, arguments.why, arguments.bank, who, arguments.words
         )
         texts = {one.target: memory.show(one.target, one.bank) for one in made}
+        kept = memory.curation.kept(made)
     if not arguments.json:
         for one in made:
             text = truncate(describe_record(texts[one.target].record)[0], _MAX_RULE)
             screen.item(f"{short_name(one.target)}: {text}")
     undo = "holdfast undo" if len(made) == 1 else f"holdfast undo {len(made)}"
     done = f"{number(len(made), 'record')} judged {verdict.value}. `{undo}` takes it back."
-    screen.report(arguments.json, {"decided": made}, done)
+    if kept:
+        names = ", ".join(map(short_name, kept))
+        done += f" What a person decided still counts for: {names}."
+    screen.report(arguments.json, {"decided": made, "kept": kept}, done)
 
 
 def _list_brief(screen: Screen, arguments: Arguments) -> None:
@@ -125,7 +131,7 @@ def _list_brief(screen: Screen, arguments: Arguments) -> None:
             f"To judge a record: `holdfast review {Verdict.OUTDATED.value} {arguments.ids[0]}`.",
         )
     with open_memory(create=False) as memory:
-        found = review_list(memory, arguments.bank, arguments.limit)
+        found = review_list(memory, arguments.bank, arguments.limit, all_judged=arguments.all)
     if arguments.json:
         return screen.json(review_json(found))
     if not found.items:
@@ -142,6 +148,8 @@ def _list_brief(screen: Screen, arguments: Arguments) -> None:
         for at, item in items:
             _print_item(screen, at, item)
     screen.line()
+    if found.more:
+        screen.wrap(f"{found.more} more were judged: `holdfast review brief --all`.")
     verdicts = "|".join(Verdict)
     screen.wrap(f"`holdfast review {verdicts} ID... [--why TEXT]` judges them.")
 
