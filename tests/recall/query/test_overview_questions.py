@@ -35,6 +35,7 @@ WITHOUT = {
         "What are known problems?",
         "What are the known bugs?",
         "What is wrong with this codebase?",
+        "What is the main problem in this project?",
     ),
     Overview.EVERYTHING: (
         "What do I have to know?",

@@ -55,10 +55,30 @@ def test_work_that_is_given_without_a_word_is_not_the_persons(opening: str) -> N
         "Never push to the main branch.",
         "Consider using a queue here.",
         "The list must never be empty. Consider adding a guard, we had that bug before.",
+        "My review feedback: from now on always use pnpm, never npm.",
+        "Here are my review comments:\n- Always use pnpm, never npm.\n- Never commit to main.",
+        "Decision after the code review comments: from now on always run the linter.",
+        "Confidence: 0.5 is the minimum from now on.",
+        "Severity: high means that we page someone.\nAlways log errors to stderr.",
+        "Potential issue: we never ran the migration. Always run migrations first.",
+        "The cache is slow. Consider using Redis from now on. Redis is the standard cache.",
     ],
 )
 def test_what_a_person_wants_stays(text: str) -> None:
     assert without_review_remarks(text) == text
+
+
+@pytest.mark.parametrize(
+    "decided",
+    [
+        "From now on we use pnpm instead of npm.",
+        "Decision: we use pnpm instead of npm.",
+        "The team decided to use pnpm instead of npm.",
+    ],
+)
+def test_what_a_person_decides_after_a_remark_stays(decided: str) -> None:
+    said = f"Codex suggested: use npm.\n\n{decided}"
+    assert without_review_remarks(said) == f"Codex suggested:\n\n{decided}"
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,9 @@ _ASKS = regex(
 )
 # "The bug" is one that was spoken of, and so are "the last bug we fixed" and "it".
 _ONE_MATTER = regex(
-    r"\bthe (?:\w+ ){0,2}(?:bug|problem|failure)\b|\b(?:make|made|makes|making) \w+ fail\b|"
+    r"\bthe (?:(?!main|biggest|worst|current|open|latest|known)\w+ ){0,2}(?:bug|problem|failure)\b"
+    r"(?! (?:in|of|with) (?:this|the|our) (?:project|repo|code|app))|"
+    r"\b(?:make|made|makes|making) \w+ fail\b|"
     r"\b(?:about|with) (?:it|that|them|(?:this|these)\b(?! (?:project|repo|code|work|team)))\b"
 )
 # A longer question has a subject.

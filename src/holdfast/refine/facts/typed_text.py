@@ -148,6 +148,14 @@ _NAMES_REVIEW = regex(
     rf"\b(?:{_REVIEW}|{_BOTS}) (?:also )?{_SAYS}\b[^:.?!]{{0,40}}:",
     re.IGNORECASE,
 )
+# Before the colon, that the person speaks.
+_OF_ONES_OWN = regex(r"\b(?:my|our|decisions?|decided|agreed)\b", re.IGNORECASE)
+# Somebody decides, wherever that stands: reviewers ask and recommend.
+_DECIDES = regex(
+    r"\bfrom now on\b|\bdecisions?:|\bi disagree\b|"
+    r"\b(?:the|our) team(?:['’]ve| have| had)? (?:decided|agreed|settled)\b",
+    re.IGNORECASE,
+)
 # Before a colon, work without a word of what it is: "Address this", "Let's resolve these 2".
 _GIVES_WORK = regex(
     r"^\W*(?:(?:ok(?:ay)?|now|also|please|pls|and|then|next|let['’]?s|can you|could you|we should|"
@@ -160,13 +168,14 @@ _GIVES_WORK = regex(
 )
 # What a program that reviews writes of its own: labels, the file and the lines, how bad it is.
 _OF_A_PROGRAM = regex(
-    r"^\W*(?:potential issue|refactor suggestion|actionable comments posted|committable suggestion|"
+    r"^\W*(?:refactor suggestion|actionable comments posted|committable suggestion|"
     r"prompt for ai agents?|duplicate comments?|outside diff range|verify each finding against|"
     r"nitpick(?: comments?)?(?: \(\d+\))?)\b(?:\W|$)|^\s*[-*•_]*\s*⚠\ufe0f?\s*\**(?:issue|missing|"
     r"problem|bug|risk|potential|warning)\b|^\W*suggested change\W*$|^\W*comment on lines? \+?\d|"
     r"^\W*in `?@?[\w./-]+`? (?:around|at) lines? \d|"
-    r"^\W*(?:severity|confidence|impact|category)\W{1,4}(?:critical|major|minor|high|medium|low|"
-    r"trivial|\d)",
+    r"^\W*potential issue\W*$|"
+    r"^\W*(?:(?:severity|confidence|impact|category|type)\W{1,4}(?:critical|major|minor|high|medium|"
+    r"low|trivial|[\d.]+)(?:[\s|,;%*_·•-]{1,8}|$)){1,4}$",
     re.IGNORECASE,
 )
 # After what is wrong, how reviewers put what is to be done; and how people speak of themselves and
@@ -242,16 +251,20 @@ class _Remarks:
         has_colon = ":" in head
         is_named = has_colon and _has_any(_REVIEWERS, head)
         reviewed = _NAMES_REVIEW.search(head) if is_named else None
+        if reviewed is not None and _OF_ONES_OWN.search(head[: reviewed.end()]):
+            reviewed = None
         given = _GIVES_WORK.match(head) if has_colon else None
         opened = reviewed or given
         if opened is None and not _OF_A_PROGRAM.match(head) and not _has_any(_LABELS, head):
             is_own = starts_paragraph and _is_own_paragraph(line)
             says_how = self._is_given_as_work and _says_how(line)
-            self._is_remark = self._is_remark and not is_own and not says_how
+            decides = is_own or says_how or _DECIDES.search(line) is not None
+            self._is_remark = self._is_remark and not decides
             return "" if self._is_remark else line
         start = opened.end() if opened is not None else 0
         self._is_given_as_work = given is not None and reviewed is None
-        self._is_remark = not (self._is_given_as_work and _says_how(line[start:]))
+        says_how = self._is_given_as_work and _says_how(line[start:])
+        self._is_remark = not says_how and _DECIDES.search(line[start:]) is None
         return line[:start] if self._is_remark else line
 
 
@@ -264,7 +277,8 @@ def _is_suggestion(paragraph: str) -> bool:
     """Whether a paragraph says what is wrong and then what to consider, as nobody speaks who wants
     something."""
     paragraph = paragraph[:MAX_TYPED_CHARS]
-    return _CONSIDER.search(paragraph) is not None and not _SPEAKS.search(paragraph)
+    says = _CONSIDER.search(paragraph) is not None and not _SPEAKS.search(paragraph)
+    return says and _DECIDES.search(paragraph) is None
 
 
 def _says_how(line: str) -> bool:
