@@ -45,6 +45,11 @@ def test_links_are_shown_by_their_names_and_code_as_it_is() -> None:
     assert without_links(text) == "See the run, `[a](b)` and `f.py`."
 
 
+@pytest.mark.parametrize("text", ["[docs](https://x.y/z and ", "[a](./b\n", "[" * 9, "](("])
+def test_links_that_nothing_closes_take_no_time(text: str) -> None:
+    assert without_links(text * 3000) == text * 3000
+
+
 def test_markdown_becomes_plain_lines() -> None:
     text = strip_markdown(MARKDOWN)
 

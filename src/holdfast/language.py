@@ -19,10 +19,12 @@ _OPEN_LABEL = regex(r"^(?:still )?open: ", re.IGNORECASE)
 _TABLE_ROW = regex(r"^\s*\|.*\|\s*$", re.MULTILINE)
 # `>>>` is the prompt of Python, and `>file` a redirection.
 _QUOTE = regex(r"^[ \t]*(?:>(?:[ \t]+|$))+", re.MULTILINE)
-_LINKED = r"(?<![\w)\]])!?\[([^\]]*)\]\([^)]*\)"
+# Bounded, so that a text with many brackets that nothing closes is read in time.
+_LINKED = r"(?<![\w)\]])!?\[([^\]]{0,400})\]\(([^()]{0,600})\)"
 _LINK = regex(_LINKED)
 # What is shown is cut only where a link points to a page, a file or a heading: `[x](y)` is code.
-_LINK_OR_CODE = regex(r"`[^`\n]*`|(?<![\w)\]])!?\[([^\]]*)\]\([^)]*[/.:#][^)]*\)")
+_LINK_OR_CODE = regex(rf"`[^`\n]*`|{_LINKED}")
+_POINTS_SOMEWHERE = frozenset("/.:#")
 # Bold print. Neither a power (`1024**3`), nor arguments (`**options`), nor a glob (`**/*.py`), nor
 # a mask (`***`), nor asterisks in quotes ('**'); and `__init__` is always a name.
 _EMPHASISED = r"(?=[\"'“‘`(\[]*\w)[^*\n]+?(?<=[^\s*])(?<!\s[\"'`])"
@@ -93,7 +95,12 @@ def without_links(text: str) -> str:
     written."""
     if "](" not in text:
         return text
-    return _LINK_OR_CODE.sub(lambda one: one[0] if one[0][0] == "`" else one[1], text)
+    return _LINK_OR_CODE.sub(_name_of_link, text)
+
+
+def _name_of_link(one: re.Match[str]) -> str:
+    is_link = one[2] is not None and not _POINTS_SOMEWHERE.isdisjoint(one[2])
+    return one[1] if is_link else one[0]
 
 
 def without_bold(text: str) -> str:
@@ -553,3 +560,19 @@ def shared_fraction(one: frozenset[str], other: frozenset[str]) -> float:
     """The share of the shorter of two texts, by their content stems, that is in the longer."""
     shorter = min(len(one), len(other))
     return len(one & other) / shorter if shorter else 0.0
+
+
+# Some transcripts have no calls of tools, but an agent that works says so: "Let me check it:",
+# "**Examining chat.py**". Each counts as a call.
+_ANNOUNCED_CALL = regex(
+    r"\b(?:let me|let['’]s|i['’]ll|i will|i need to|now i) (?:(?:first|also|now|just|then) )?"
+    r"(?:check|look|read|see|examine|verify|update|add|create|fix|search|view|find|run|start|"
+    r"investigate|review|analy\w+|test|explore|understand|implement|modify|inspect|trace)\b|"
+    r"\*\*[A-Z]\w+ing\b[^*\n]{3,80}\*\*",
+    re.IGNORECASE,
+)
+
+
+def announced_calls(text: str) -> int:
+    """How often an agent says in a message that it is about to call a tool."""
+    return len(_ANNOUNCED_CALL.findall(text))

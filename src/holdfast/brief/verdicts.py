@@ -14,7 +14,7 @@ agent or a model, older statements that it was not shown, or could not judge, ar
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.curation import (
@@ -58,8 +58,8 @@ _UNREAD_S = 3 * 3600.0
 
 class Review(NamedTuple):
     """The last review of all statements of a bank: up to when those were said that it had, ""
-    without a review; the records that somebody corrected or confirmed since, and the sessions that
-    came since, or went on."""
+    without a review; the records that somebody corrected or confirmed since, and the older sessions
+    that came since."""
 
     said_until: str = ""
     seen_since: frozenset[str] = frozenset()
@@ -165,12 +165,13 @@ def read_outdated(reader: Reader, bank: str) -> Verdicts:
 def _judgements(reader: Reader, bank: str, log: Sequence[Curation]) -> dict[str, Judgement]:
     """The verdicts of people and agents, without those of agents that a person overruled."""
 
-    def text_of(name: str) -> str:
-        record = find_by_uri(reader, bank, name)
-        is_ended = isinstance(record, Fact) and record.status in ENDED_STATUSES
-        return "" if is_ended else _text_of(reader, bank, name)
+    @cache
+    def ended() -> set[str]:
+        facts = reader.facts.all(bank)
+        return {fact.content for fact in facts if fact.status in ENDED_STATUSES}
 
-    return without_overruled(reader.curation.judgements(bank), log, text_of)
+    judged = reader.curation.judgements(bank)
+    return without_overruled(judged, log, partial(_text_of, reader, bank), ended)
 
 
 def read_verdicts(reader: Reader, bank: str) -> Verdicts:

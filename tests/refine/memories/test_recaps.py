@@ -152,6 +152,23 @@ def test_how_an_agent_goes_about_a_task_is_no_recap(said: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "opening",
+    ["Okay, let's recap: ", "Perfect! Let's write it down: ", "Let's keep it like this. "],
+)
+def test_an_agent_may_announce_a_recap_by_lets(opening: str) -> None:
+    said = opening + LIMIT[-1][1]
+    assert find_recaps(talk([*LIMIT[:-1], ("assistant", said), ("user", "👍")]))
+
+
+WORK = "Let me check the export: Now let me look at the mail: Let me update the bucket: "
+
+
+def test_the_report_of_an_agent_that_announces_its_calls_is_no_recap() -> None:
+    said = WORK + "\n\n" + LIMIT[-1][1]
+    assert not find_recaps(talk([*LIMIT[:-1], ("assistant", said), ("user", "👍")]))
+
+
+@pytest.mark.parametrize(
     "said",
     [
         "Please create a commit message that covers the background job, the 5,000 rows, the "

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from holdfast.language import announced_calls
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.knowledge import Recap
 from holdfast.model.query import Passage
@@ -54,6 +55,9 @@ class RecapSearchLimits(NamedTuple):
     # with a look at the held-back half: 0.03 loses one.
     min_contrast: float = 0.0
     many_shared_words: int = 3
+    # Where the calls are not in the transcript, an agent that announces more of them works. In
+    # `bench/data/recaps` no conversation has more than one.
+    announced_calls: int = 3
     # How much nearer a recap amid work must itself be: the work around it is about other matters.
     min_contrast_amid_work: float = 0.1
     # By words alone: the share of the prompt's weight, and the rare words, that the best recap and
@@ -179,7 +183,9 @@ class RecapSearch:
         for one in match.conversations:
             found = self._around(one)
             messages = [p for p in found if p.role != "tool" and _is_of(one, p.session, p.seq)]
-            match.amid_work = match.amid_work or len(messages) < len(found)
+            match.amid_work = (
+                match.amid_work or len(messages) < len(found) or _tells_of_work(messages)
+            )
             said = " ".join((one.memory.what, *(passage.body for passage in messages)))
             share, rare_words = overlap(said)
             if meaning is None:
@@ -207,6 +213,12 @@ def _is_of(recap: Recap, session: str, seq: int) -> bool:
     """Whether a turn belongs to the conversation of a recap."""
     is_close = recap.seq - LIMITS.before <= seq <= recap.seq + LIMITS.after
     return is_close and recap.session == session
+
+
+def _tells_of_work(messages: Sequence[Passage]) -> bool:
+    """Whether an agent worked between some messages although no call of a tool is known."""
+    said = sum(announced_calls(one.body) for one in messages if one.role != "user")
+    return said > LIMITS.announced_calls
 
 
 def _is_itself_near(match: RecapMatch, typical: float | None) -> bool:

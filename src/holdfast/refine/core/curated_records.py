@@ -3,7 +3,7 @@ and without the verdicts of agents that a person overruled."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from holdfast.model.corrections import corrected_memory
@@ -38,10 +38,14 @@ def remembered_by_people(writer: Writer, bank: str) -> Iterator[Memory]:
 
 
 def without_overruled(
-    judged: Mapping[str, Judgement], log: Iterable[Curation], text_of: Callable[[str], str]
+    judged: Mapping[str, Judgement],
+    log: Iterable[Curation],
+    text_of: Callable[[str], str],
+    ended: Callable[[], Collection[str]],
 ) -> dict[str, Judgement]:
     """Verdicts without those by which an agent drops what a person vouched for before, from the
-    decisions in effect. `text_of` says what a record states, "" if it does not hold."""
+    decisions in effect. `text_of` says what a record states; what is in `ended` nobody vouches for
+    any more."""
     by_agent = {
         name: text
         for name, one in judged.items()
@@ -49,7 +53,9 @@ def without_overruled(
     }
     vouched = {e.target: e.time for e in log if is_vouched(e)} if by_agent else {}
     texts = ((time, text_of(name)) for name, time in vouched.items() if name not in judged)
-    words = [(time, statement_features(text)) for time, text in texts if text]
+    words = [
+        (time, statement_features(text)) for time, text in texts if text and text not in ended()
+    ]
     overruled = {
         name
         for name, text in by_agent.items()

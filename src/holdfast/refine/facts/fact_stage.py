@@ -76,7 +76,7 @@ from holdfast.store.knowledge.facts import DerivedFacts, FactWithPassage
 from holdfast.store.protocol import Reader, Writer
 
 NAME = "facts"
-VERSION = 20
+VERSION = 21
 # A remembered text is cut to this length when it becomes the content of a fact.
 _MAX_REMEMBERED_CHARS = 1000
 # The largest limit that every store accepts.
@@ -164,7 +164,10 @@ def _build_facts(writer: Writer, bank: str) -> DerivedFacts:
     builder.add_causes(proven_causes(claims, outcomes.status, contexts.exchange_of))
     drafts = apply_decisions(builder.drafts, decisions)
     judged = without_overruled(
-        writer.curation.judgements(bank), decided, _statements(writer, bank, drafts)
+        writer.curation.judgements(bank),
+        decided,
+        _statements(writer, bank, drafts),
+        lambda: {draft.content for draft in drafts if draft.status in ENDED_STATUSES},
     )
     outdated = {name: one for name, one in judged.items() if one.verdict is Verdict.OUTDATED}
     end_outdated(drafts, outdated)
@@ -272,13 +275,11 @@ def _called_outdated(
 
 
 def _statements(writer: Writer, bank: str, drafts: Iterable[FactDraft]) -> Callable[[str], str]:
-    """Says what a fact or a memory states; "" for another record and for one that does not
-    hold."""
+    """Says what a fact or a memory states; "" for another record."""
     facts = {
         uri("fact", id): draft.content
         for draft in drafts
         for id in (*draft.statement_ids, draft.id)
-        if draft.status not in ENDED_STATUSES
     }
 
     def text_of(name: str) -> str:

@@ -16,7 +16,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from holdfast.language import collapse_spaces, describes_failure, sentences, without_bold
+from holdfast.language import (
+    announced_calls,
+    collapse_spaces,
+    describes_failure,
+    sentences,
+    without_bold,
+)
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import RECAP_KEY, Kind, Network
 from holdfast.model.opinions import MemoryOccurrence
@@ -146,7 +152,9 @@ _OF_THE_WORK = regex(
 # How agents go about a task, what they say of an error, and code without a fence: nothing settled.
 _OF_THE_TASK = regex(
     r"\A\W*(?:(?:perfect|great|ah|understood|right|i see|first|okay|ok|you['’]re right)\b"
-    r"[^.!:\n]{0,80}[.!,:–-]+\s*){0,2}(?:now,? )?(?:let['’]?s|we (?:need|have) to|you can simply|"
+    r"[^.!:\n]{0,80}[.!,:–-]+\s*){0,2}(?:now,? )?"
+    r"(?:let['’]?s(?! (?:recap|repeat|restate|sum|summari\w+|write|go with|keep (?:it|this|that)|"
+    r"settle|agree))|we (?:need|have) to|you can simply|"
     r"reload|to (?:achieve|integrate|ensure|improve|debug)|finally, let['’]?s)\b|"
     r"\A\W*(?:ah, )?(?:the|this) (?:[\w`.-]+ ){0,4}(?:error|issue|problem)s? (?:\w+ )?"
     r"(?:occurs?|means|is|was|might)\b|"
@@ -302,6 +310,7 @@ def _least(messages: Sequence[_Message], place: int) -> float:
 
 def _messages(turns: Sequence[Turn]) -> Iterator[_Message]:
     calls, so_far, worked = 0, 0, False
+    has_calls = any(turn.tool is not None for turn in turns)
     for turn in turns:
         if turn.tool is not None:
             calls, so_far = calls + 1, so_far + 1
@@ -313,6 +322,9 @@ def _messages(turns: Sequence[Turn]) -> Iterator[_Message]:
         if signals.is_interruption(turn):
             continue
         calls, worked = (0, False) if is_person else (calls, worked)
+        if not has_calls and not is_person:
+            announced = announced_calls(turn.text[: LIMITS.max_message])
+            calls, so_far = calls + announced, so_far + announced
         text = _CODE_BLOCK.sub("\n", turn.text[: LIMITS.max_message])
         yield _Message(turn, text, is_person, calls, so_far, worked)
 
