@@ -226,6 +226,8 @@ def test_what_was_taken_back_later_in_the_session_is_told_with_it(handles: Holdf
     goal = "Put a column for a username into the table, so that people sign in with it"
     told = titles_of(handles, goal, {"has a username column now": 0.6})
     assert told == [HANDLES[0][0], HANDLES[3][0]]
+    both = {"has a username column now": 0.6, HANDLES[3][1][:24]: 0.58}
+    assert titles_of(handles, goal, both) == told
 
 
 def test_of_a_session_the_nearest_and_the_latest_are_told(handles: Holdfast) -> None:

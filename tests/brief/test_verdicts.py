@@ -20,7 +20,7 @@ from holdfast.model.uris import uri
 from holdfast.principal import Principal
 from holdfast.refine.core.passages import memory_passage
 from tests.brief.test_known_statements import FILLER, TODO, brief_of, group, retain, session
-from tests.support.refine_banks import NOW, open_filled, open_filled_at_once
+from tests.support.refine_banks import NOW, ingest_scripts, open_filled, open_filled_at_once
 
 KNOWN, DECIDED = "Known from earlier sessions", "Decided here"
 KEPT = "Each berth keeps its own queue of ships, since the harbour master moves them at night."
@@ -351,6 +351,40 @@ def test_a_user_who_is_called_agent_is_a_person(tmp_path: Path) -> None:
             shared.curation.judge([*map(name_of, CRANES)], Verdict.UNNEEDED)
         assert {one.who for one in memory.reader.curation.log(bank_of(memory))} == {"user agent"}
         assert KEPT in group(brief_of(memory), KNOWN)
+
+
+def test_who_remembers_again_what_was_judged_means_it(tmp_path: Path) -> None:
+    words = "Ships of 90 metres must not berth at the quay."
+    with open_filled(tmp_path, session("2026-09-01", 1, FILLER, "Fine.")) as memory:
+        note = memory.remember(words, "proj", who="ada")
+        for verdict in (Verdict.OUTDATED, Verdict.UNNEEDED):
+            memory.curation.judge([note.id], verdict, who="ada")
+            assert words not in brief_of(memory)
+            assert memory.remember(words, "proj", who="agent (cc)").id == note.id
+            assert words not in brief_of(memory)
+            memory.remember(words, "proj", who="ada")
+            assert words in brief_of(memory)
+
+
+def test_what_a_person_remembers_after_a_verdict_on_an_agents_note_is_told(tmp_path: Path) -> None:
+    words = "Ships of 90 metres must not berth at the quay."
+    with open_filled(tmp_path, session("2026-09-01", 1, FILLER, "Fine.")) as memory:
+        note = memory.curation.remember(words, "proj", who=AGENT, trust=Trust.ASSISTANT)
+        memory.curation.judge([note.id], Verdict.UNNEEDED, who=AGENT)
+        memory.context.now = lambda: "2027-01-01T12:00:00.000Z"
+        memory.remember(words, "proj", who="ada")
+        assert words in brief_of(memory)
+
+
+def test_what_a_person_gave_up_vouches_for_nothing(tmp_path: Path) -> None:
+    with open_filled(tmp_path, session("2026-09-01", 1, FILLER, "Fine.")) as memory:
+        memory.remember("Berths are always booked by radio.", "proj", who="ada")
+        later = session("2027-01-02", 2, "Berths are no longer booked by radio.", "Understood.")
+        ingest_scripts(memory, [later])
+        words = "Always book the berths by radio."
+        note = memory.curation.remember(words, "proj", who=AGENT, trust=Trust.ASSISTANT)
+        made = memory.curation.judge([note.id], Verdict.OUTDATED, who=AGENT)
+        assert memory.curation.kept(made) == []
 
 
 @pytest.mark.model

@@ -201,17 +201,19 @@ def _nearest_and_latest(candidates: Sequence[_Candidate], least: float) -> list[
     best = cosines[ranked[0].exchange.id]
     chosen: list[_Candidate] = []
     for one in ranked:
-        if cosines[one.exchange.id] < LIMITS.fraction_of_best * best or one in chosen:
+        told = {other.exchange.id for other in chosen}
+        if cosines[one.exchange.id] < LIMITS.fraction_of_best * best or one.exchange.id in told:
             continue
         session = [other for other in ranked if other.exchange.session == one.exchange.session]
-        before = sum(other in chosen for other in session)
+        before = sum(other.exchange.id in told for other in session)
         if before < LIMITS.exchanges_of_session:
             chosen.append(one)
         if not before:
             least_of_latest = LIMITS.fraction_of_latest * best
             about = [o for o in session if cosines[o.exchange.id] >= least_of_latest]
             latest = max((one, *about), key=lambda other: other.exchange.first_seq)
-            chosen += _taken_back(one) or ([latest] if latest is not one else [])
+            last = _taken_back(one) or ([latest] if latest is not one else [])
+            chosen += (other for other in last if other.exchange.id not in told)
     return chosen
 
 

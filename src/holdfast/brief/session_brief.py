@@ -298,7 +298,8 @@ def _is_dropped_decision(item: WorkItem, verdicts: Verdicts) -> bool:
     if verdicts.is_dropped(item.uri):
         return True
     told = [one.sentence for one in item.decided if lasting_part(one.sentence)]
-    return not verdicts.is_useful(item.uri) and all(map(verdicts.repeats_dropped, told))
+    is_useful = verdicts.is_useful(item.uri)
+    return not is_useful and all(verdicts.repeats_dropped(one, item.time) for one in told)
 
 
 def _order_of_decision(

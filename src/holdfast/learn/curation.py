@@ -21,7 +21,7 @@ from holdfast.learn.decision_state import (
     undoable,
 )
 from holdfast.model.corrections import corrected_memory
-from holdfast.model.curation import Action, Curation, CurationState, in_effect
+from holdfast.model.curation import Action, Curation, CurationState, Verdict, in_effect, is_agent
 from holdfast.model.ids import content_id
 from holdfast.model.kinds import record_kind
 from holdfast.model.knowledge import (
@@ -164,6 +164,7 @@ class Curator:
                 if known is not None and known.is_hidden:
                     self._decide(Action.REMEMBER, target)
                     self._decide(Action.RESTORE, target)
+                self._end_verdict(target)
                 return same[0]
             time = self._now()
             memory = Memory(
@@ -176,6 +177,17 @@ class Curator:
             self._writer.memories.put_remembered(memory)
             self._decide(Action.REMEMBER, Target(bank, "memory", memory.id))
             return memory
+
+    def _end_verdict(self, target: Target) -> None:
+        """Who says again what was called outdated or unneeded means that it holds, and is useful;
+        an agent does not."""
+        known = self._writer.curation.judgements(target.bank).get(target.uri)
+        if known is None or is_agent(self._who):
+            return
+        if known.verdict is Verdict.OUTDATED:
+            self._decide(Action.CONFIRM, target)
+        elif known.verdict is Verdict.UNNEEDED:
+            self._decide(Action.JUDGE, target, Verdict.USEFUL.value)
 
     def correct(self, target: Target, text: str) -> Curation:
         """Replace the words of a record; the old ones are kept as superseded."""

@@ -116,9 +116,9 @@ def check_sessions_are_found_by_when_their_file_was_read(make_store: MakeStore) 
     with prepared(make_store) as store, store.transaction():
         for number, id in enumerate(("early", "late")):
             source = store.sources.add(f"/transcripts/{id}.jsonl", "claude-code", BANK)
-            store.sessions.add(replace(a_session(id=id), source=source.id))
+            store.sessions.add(replace(a_session(id=id), source=source.id, ended=_EARLY))
             change = a_change(source.id, 0, 9)._replace(read_at=(_EARLY, _LATE)[number])
             store.sources.advance(change)
         expect(store.sources.sessions_read_after(BANK, _EARLY), {"late"}, "those after a time")
-        expect(store.sources.sessions_read_after(BANK, ""), {"early", "late"}, "those of any time")
+        expect(store.sources.sessions_read_after(BANK, ""), set[str](), "those that went on since")
         expect(store.sources.sessions_read_after(OTHER, ""), set[str](), "those of another bank")

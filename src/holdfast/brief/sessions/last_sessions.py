@@ -209,7 +209,7 @@ class LastSessions:
 
     def _holds(self, digest: Digest, text: str) -> bool:
         """Whether a text holds, and nobody called a statement that says the same unneeded."""
-        if self._verdicts.repeats_dropped(text):
+        if self._verdicts.repeats_dropped(text, digest.ended):
             return False
         return not self._ended.find(text, digest.started, digest.session, WHOLE_SESSION)
 

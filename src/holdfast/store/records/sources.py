@@ -106,11 +106,12 @@ class SourceReader:
         return source_of(row) if row else None
 
     def sessions_read_after(self, bank: str, time: str) -> frozenset[str]:
-        """The ids of the sessions in a bank of whose file something was read after a time."""
+        """The ids of the sessions in a bank that had ended at a time, and of whose file something
+        was read only after it."""
         found = self._db.all(
             "SELECT s.id FROM session AS s JOIN source ON source.id = s.source "
-            "WHERE s.bank = ? AND source.read_at > ?",
-            (bank, time),
+            "WHERE s.bank = ? AND source.read_at > ? AND s.ended <= ?",
+            (bank, time, time),
         )
         return frozenset(id for (id,) in found)
 
