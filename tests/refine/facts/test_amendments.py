@@ -401,6 +401,39 @@ def test_plain_statements_say_how_something_is_to_be(
     assert (may_be_amended(text) and statement) is may_change
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#terminalLastCommand there are some errors in the berth loader",
+        "another error of the crane list, check the logs",
+        "the crane list needs fixing: berths are doubled",
+        "Veo que no se cargan las grúas pero existen en la base de datos.",
+        "arreglar los errores de la lista de grúas",
+        "Cuando abro el muelle, los valores no cambiaron.",
+        "Je vois que la liste des grues ne marche plus.",
+        "Die Liste der Kräne funktioniert nicht, zeig den Fehler.",
+        "Vejo que a lista dos guindastes não carrega.",
+        "Список кранов не работает, исправь ошибку.",
+    ],
+)
+def test_what_fails_and_what_is_to_be_done_is_no_statement_in_any_language(text: str) -> None:
+    assert find_plain_statements(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Los muelles deben poder cerrarse varias veces al día.",
+        "Les grues sont vérifiées chaque mois.",
+        "Die Kräne werden jeden Monat geprüft.",
+        "Errors of the crane list are logged to stderr.",
+        "A bug fix that only corrects a typo needs no test.",
+    ],
+)
+def test_what_is_to_hold_is_a_statement_in_other_languages(text: str) -> None:
+    assert find_plain_statements(text) == [text]
+
+
 def test_a_closing_message_reports_changes_and_not_proposals() -> None:
     message = "Done. The limit is 20 MB instead of 10 MB. I could raise it from 20 MB to 50 MB."
     assert reported_changes(message) == ["The limit is 20 MB instead of 10 MB."]

@@ -99,7 +99,7 @@ CONCEPTS = Stage("concepts", 14, _concepts, reads_vectors=True)
 # work, so its version is repeated here; a test compares the two.
 STAGES = (
     Stage("retain", 36, _retain, by_vectors=1000),
-    Stage("facts", 21, _facts),
+    Stage("facts", 22, _facts),
     Stage("patterns", 5, _patterns),
     Stage("reflect", 4, _reflect),
     CONCEPTS,

@@ -9,7 +9,9 @@ holds in part (`changes_in_part`), and what an agent reports as changed (`report
 from __future__ import annotations
 
 import re
+from functools import cache
 
+from holdfast.function_words import language_of
 from holdfast.language import collapse_spaces, is_chatter, plain, sentences
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.refine.core.named_supersession import names_superseded, supersession_sentences
@@ -67,6 +69,39 @@ _TALK = regex(
     r"doesn['’]?t work|not working|traceback)\b",
     re.IGNORECASE,
 )
+# Talk about an error at hand, and what an editor puts in for a terminal or a file.
+_AT_HAND = regex(
+    r"#(?:terminal\w*|codebase|selection|file|problems|changes)\b|\bscreenshots?\b|"
+    r"\bplease,? (?:fix|check|look)\b|(?:^|[,.;:!] ?|\b(?:and|to|then|just) )"
+    r"fix (?:it|this|that|them|these|those)\b|\bneeds? fixing\b|"
+    r"\b(?:there (?:is|are|was|were)|another|some|still|getting|get) (?:\w+ ){0,2}"
+    r"(?:errors?|issues?|bugs?|problems?)\b|"
+    r"\bcheck (?:the )?(?:logs?|terminal|console|output|errors?)\b",
+    re.IGNORECASE,
+)
+# The same as in _TALK, _PERSONAL and _TASK in other languages: what somebody sees, wants, does or
+# tells another to do, and what fails.
+_TALK_BY_LANGUAGE = {
+    "de": r"ich|mir|mich|meine?[mnrs]?|du|dir|dich|deine?[mnrs]?|schau\w*|zeig\w*|behebe?|"
+    r"korrigier\w*|füge?|mach|macht|erstell\w*|prüf\w*|fehler\w*|(?:funktioniert|geht|klappt) "
+    r"(?:immer noch )?nicht|kaputt|aktuell|derzeit|immer noch",
+    "fr": r"je|j['’]\w+|moi|mon|mes|tu|toi|regarde\w*|corrige\w*|ajoute\w*|montre\w*|vérifie\w*|"
+    r"actuellement|toujours pas|ne (?:marche|fonctionne|s['’]affiche)|erreurs?|bugs?|peux-tu",
+    "es": r"ve[os]|vemos|not[oeé]|creo|quiero|quisiera|necesito|necesitamos|tengo|hice|gener[eé]|"
+    r"dije|vi|puedo|pude|me|mis?|te|vos|f[ií]jate|av[ií]same|mir[aá]|dale|prob(?:emos|[aá]|é)|"
+    r"arregl\w+|corr(?:e|é|í|egí|ige|egir)|invest[ií]g\w+|revis\w+|agreg\w+|elimin\w+|"
+    r"sac[aá](?:l[ao]s?)?|hac[eé](?:l[ao]s?)?|mostr\w+|pon[eé](?:l[ao]s?)?|implement[aá]\w*|"
+    r"actualmente|sigue|siguen|todav[ií]a|falla\w*|errores|error|mal|deber[ií]an?|"
+    r"no (?:se )?(?:funciona|anda|carga|aparece|entiend|ve|muestra|ejecuta|guarda|esta|está|"
+    r"están|estan|cambi|desaparec|hac)\w*|captura|cuando (?:abro|creo|hago|voy|pongo|actualizo|"
+    r"cambio|inclu\w+)",
+    "it": r"io|mi|mio|mia|tu|guarda|correggi|aggiungi|mostra\w*|verifica|attualmente|"
+    r"non (?:funziona|appare|carica|vedo)|error[ei]|ancora",
+    "pt": r"eu|me|meus?|minhas?|você|vc|veja|corrija|corrige|adicion[ae]|mostre|verifique|"
+    r"atualmente|ainda não|não (?:funciona|aparece|carrega|vejo)|erros?|quero|preciso",
+    "ru": r"я|мне|мо[йяеё]|ты|тебе|исправь\w*|добавь\w*|покажи\w*|проверь\w*|сделай\w*|"
+    r"посмотри\w*|сейчас|не работает|ошибк\w*|хочу|нужно",
+}
 # What somebody wants or tells another to do.
 _PERSONAL = regex(r"\b(?:i|i['’]\w+|me|my|mine|you|your)\b", re.IGNORECASE)
 # An order that is carried out and done with.
@@ -214,9 +249,22 @@ def find_plain_statements(message: str) -> list[str]:
 
 def _is_statement(text: str) -> bool:
     has_length = _LIMITS.min_chars <= len(text) <= _LIMITS.max_chars
+    is_talk = _TALK.search(text) or _AT_HAND.search(text) or _talks_in_another_language(text)
     return has_length and not (
-        _ONE_OFF.search(text) or _PROPOSAL.search(text) or _TALK.search(text) or is_chatter(text)
+        _ONE_OFF.search(text) or _PROPOSAL.search(text) or is_talk or is_chatter(text)
     )
+
+
+@cache
+def _talk_in(language: str) -> re.Pattern[str] | None:
+    words = _TALK_BY_LANGUAGE.get(language)
+    return re.compile(rf"\b(?:{words})\b", re.IGNORECASE) if words is not None else None
+
+
+def _talks_in_another_language(text: str) -> bool:
+    """Whether somebody speaks, in another language than English, of the work at hand."""
+    patterns = map(_talk_in, language_of(text).codes)
+    return any(pattern.search(text) for pattern in patterns if pattern is not None)
 
 
 def may_be_amended(text: str) -> bool:
