@@ -74,3 +74,10 @@ def test_lines_that_quote_memory_are_left_out(line: str) -> None:
 )
 def test_other_lines_stay(line: str) -> None:
     assert without_own_lines(line) == line
+
+
+@pytest.mark.parametrize("filler", ["\n", "A=1 ", "a/"])
+def test_a_long_command_is_read_in_time(filler: str) -> None:
+    before = filler * 20_000
+    assert is_memory_lookup(ToolCall("Bash", action=f"{before}\nholdfast ask why"))
+    assert not is_memory_lookup(ToolCall("Bash", action=f"{before}\nnpm run holdfast"))

@@ -21,7 +21,7 @@ _KEEPING_TOOLS = ("remember", "learn", "auto_learn")
 # `holdfast ask`, also by a path, as a module or by the script of the plugin, at the start of a
 # command or after another one. A review retells what it lists and judges.
 _LOOKS_UP = regex(
-    r"(?:^|[;&|(\n`]|\$\()\s*(?:\w+=\S*\s+)*(?:(?:uvx|pipx run|uv run|sh|bash)\s+)?"
+    r"(?:^|[;&|(\n`]|\$\()[ \t]*(?:\w+=\S*\s+)*(?:(?:uvx|pipx run|uv run|sh|bash)\s+)?"
     r"(?:\"[^\"\n]*/|\S*/)?(?:holdfast(?:\.sh\"?)?|python[\d.]*\s+-m\s+holdfast)\s+"
     r"(?:ask|recall|research|reflect|timeline|show|find|team|who|facts|concepts|entities|opinions|"
     r"keywords|brief|handoff|here|review)\b"

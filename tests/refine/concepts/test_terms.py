@@ -2,7 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.refine.concepts.terms import Place, commit_terms, file_term, find_terms, key_of
+from holdfast.refine.concepts.terms import (
+    Place,
+    commit_terms,
+    file_term,
+    find_terms,
+    key_of,
+    without_pasted_text,
+)
 
 
 def spellings(text: str, place: Place = Place.TITLE) -> list[str]:
@@ -63,6 +70,12 @@ def test_addresses_and_prompts_of_shells_have_no_terms() -> None:
     assert spellings("See https://example.org/gradient/palette") == []
     assert spellings("maria@marias-laptop documentation") == []
     assert spellings("See #terminalSelection and #gaugePalette") == []
+
+
+def test_a_long_address_is_read_in_time() -> None:
+    printed = "https://example.org/app?v=1&t=2:88 loads the palette"
+    assert without_pasted_text(f"The palette is gone\n{printed}") == "The palette is gone\n"
+    assert without_pasted_text("?v=1&" * 3000) == "?v=1&" * 3000
 
 
 def test_identifiers_stay_whole_and_count_beside_the_phrase_they_are_in() -> None:

@@ -203,7 +203,8 @@ _TERMINAL = regex(
 # with parameters, a prompt of Windows, a number of a decompiler, the rights of a file, JSON.
 _PRINTED = regex(
     r"(?<!\S)(?:\d\d:\d\d:\d\d(?:[:.,]|\s+[A-Z\[])|\S+\.[jt]sx?(?:\?\S*)?:\d+ (?=[^\w\s]|Uncaught)|"
-    r"\S*\?\w+=\S*&\S*:\d|(?:\([\w-]+\) |PS )?[A-Z]:\\\S*>|// Token: |\S?[-rwxsSt]{8,9} \d+ \w|"
+    r"\S{0,300}\?\w{1,60}=\S{0,300}&\S{0,300}:\d|"
+    r"(?:\([\w-]+\) |PS )?[A-Z]:\\\S*>|// Token: |\S?[-rwxsSt]{8,9} \d+ \w|"
     r"(?:\[ ?)?\{ ?\"\w+\" ?:).*$",
     re.MULTILINE,
 )
