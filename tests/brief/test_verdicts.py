@@ -317,7 +317,7 @@ RULE = "Always book berths by radio, never by telephone."
 
 
 @pytest.mark.parametrize("how", ["confirm", "correct", "remember", "confirm other"])
-def test_an_agent_does_not_overrule_what_a_person_vouched_for(tmp_path: Path, how: str) -> None:
+def test_an_agent_does_not_overrule_what_a_person_affirmed(tmp_path: Path, how: str) -> None:
     with open_filled(tmp_path, session("2026-09-01", 1, RULE, "Understood.")) as memory:
         words, question = RULE, "How are berths booked?"
         (fact,) = memory.reader.facts.all(bank_of(memory))
@@ -376,7 +376,7 @@ def test_what_a_person_remembers_after_a_verdict_on_an_agents_note_is_told(tmp_p
         assert words in brief_of(memory)
 
 
-def test_what_a_person_gave_up_vouches_for_nothing(tmp_path: Path) -> None:
+def test_what_a_person_gave_up_affirms_nothing(tmp_path: Path) -> None:
     with open_filled(tmp_path, session("2026-09-01", 1, FILLER, "Fine.")) as memory:
         memory.remember("Berths are always booked by radio.", "proj", who="ada")
         later = session("2027-01-02", 2, "Berths are no longer booked by radio.", "Understood.")

@@ -144,13 +144,13 @@ def ends_verdict(action: Action, verdict: Verdict) -> bool:
     return verdict in _ENDING_VERDICTS.get(action, ())
 
 
-_VOUCHING = (Action.REMEMBER, Action.CORRECT, Action.CONFIRM)
+_AFFIRMING = (Action.REMEMBER, Action.CORRECT, Action.CONFIRM)
 
 
-def is_vouched(entry: Curation) -> bool:
+def affirms_record(entry: Curation) -> bool:
     """Whether a person says by a decision that the words of its record hold: an agent's later
     verdict on that does not count."""
-    return entry.action in _VOUCHING and not is_agent(entry.who)
+    return entry.action in _AFFIRMING and not is_agent(entry.who)
 
 
 def judgements(decisions: Iterable[Curation]) -> dict[str, Judgement]:
@@ -158,17 +158,17 @@ def judgements(decisions: Iterable[Curation]) -> dict[str, Judgement]:
     of an agent only where no person judged, remembered, corrected or confirmed before; until the
     record is corrected, or confirmed after it was called outdated."""
     found: dict[str, Judgement] = {}
-    vouched: set[str] = set()
+    affirmed: set[str] = set()
     for entry in decisions:
         known, judged = found.get(entry.target), read_judgement(entry)
         if judged is not None:
-            is_kept = entry.target in vouched or (known is not None and not known.by_agent)
+            is_kept = entry.target in affirmed or (known is not None and not known.by_agent)
             if not (judged.by_agent and is_kept):
                 found[entry.target] = judged
         elif known is not None and ends_verdict(entry.action, known.verdict):
             del found[entry.target]
-        if is_vouched(entry):
-            vouched.add(entry.target)
+        if affirms_record(entry):
+            affirmed.add(entry.target)
     return found
 
 

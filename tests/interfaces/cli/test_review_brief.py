@@ -175,4 +175,4 @@ def test_a_memory_without_a_brief_says_so(
     with open_memory(tmp_path) as memory:
         memory.remember("The pier is green.", bank="other")
         memory.context.ensure_bank("proj")
-    assert "tells nothing yet" in run(capsys, "review", "brief")
+    assert "is empty" in run(capsys, "review", "brief")

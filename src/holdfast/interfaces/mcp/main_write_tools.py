@@ -155,7 +155,7 @@ def _review_result(found: ReviewList) -> Object:
     statements, left = fit(data["statements"])
     data |= {"statements": statements} | ({"left_out": left} if left else {})
     if not statements:
-        return tool_result(f"The brief of {found.bank.name} tells nothing yet.", data)
+        return tool_result(f"The brief of {found.bank.name} is empty.", data)
     lines = [_REVIEW_HEAD, "", "The last sessions, the latest first:"]
     for one in found.sessions:
         said = f"{one.request} → {one.result}" if one.result else one.request

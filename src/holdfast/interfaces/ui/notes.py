@@ -31,8 +31,8 @@ NOTES: Mapping[str, Note] = {
     "confirmed": Note("Kept in your name. It replaces the agent's note."),
     "holds": Note("Confirmed. It is listed again if its code changes again."),
     "useful": Note("Called useful: briefs tell it first."),
-    "unneeded": Note("Called unneeded: not told at the start of a session."),
-    "outdated": Note("Called outdated: told in no brief, and marked in every answer."),
+    "unneeded": Note("Called unneeded: left out at the start of a session."),
+    "outdated": Note("Called outdated: left out of briefs, and marked in every answer."),
     "several": Note("All selected items are decided."),
     "several_left": Note(
         "Decided, except the items still listed: they changed after you opened the page."

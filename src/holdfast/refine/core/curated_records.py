@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from holdfast.model.corrections import corrected_memory
-from holdfast.model.curation import Curation, CurationState, Judgement, Verdict, is_vouched
+from holdfast.model.curation import Curation, CurationState, Judgement, Verdict, affirms_record
 from holdfast.model.knowledge import Memory, Network
 from holdfast.refine.core.statement_similarity import says_the_same, statement_features
 from holdfast.store.protocol import Writer
@@ -43,16 +43,16 @@ def without_overruled(
     text_of: Callable[[str], str],
     ended: Callable[[], Collection[str]],
 ) -> dict[str, Judgement]:
-    """Verdicts without those by which an agent drops what a person vouched for before, from the
-    decisions in effect. `text_of` says what a record states; what is in `ended` nobody vouches for
-    any more."""
+    """Verdicts without those by which an agent drops what a person affirmed before, from the
+    decisions in effect. `text_of` says what a record states; what is in `ended` no longer
+    counts."""
     by_agent = {
         name: text
         for name, one in judged.items()
         if one.by_agent and one.verdict is not Verdict.USEFUL and (text := text_of(name))
     }
-    vouched = {e.target: e.time for e in log if is_vouched(e)} if by_agent else {}
-    texts = ((time, text_of(name)) for name, time in vouched.items() if name not in judged)
+    affirmed = {e.target: e.time for e in log if affirms_record(e)} if by_agent else {}
+    texts = ((time, text_of(name)) for name, time in affirmed.items() if name not in judged)
     words = [
         (time, statement_features(text)) for time, text in texts if text and text not in ended()
     ]

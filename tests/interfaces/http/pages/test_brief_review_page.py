@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from holdfast.app.memory import Holdfast
+from holdfast.app.views.review_list import LIMITS
 from holdfast.model.curation import Judgement, Verdict
 from holdfast.model.knowledge import Kind
 from holdfast.model.trust import Trust
@@ -220,6 +223,24 @@ def test_a_statement_that_changed_meanwhile_is_not_judged(clean: Server) -> None
     assert "sold" in got.text and verdict_on(clean, KEPT) is None
 
 
+@pytest.mark.slow
+def test_what_people_judged_long_ago_is_behind_a_link(clean: Server) -> None:
+    client = PageClient(clean)
+    with open_server_memory(clean) as memory:
+        texts = [f"Lamp {n} of the pier has the fuse {n}." for n in range(LIMITS.judged + 2)]
+        notes = [memory.remember(text, "proj", who="ada").id for text in texts]
+        memory.curation.judge(notes, "unneeded", who="ada")
+    page = client.get(PAGE).text
+    (link,) = re.findall(r'href="([^"]*)">Show 2 more that people judged', page)
+    assert sum(text in page for text in texts) == LIMITS.judged
+    everything = client.get(html.unescape(link)).text
+    assert all(text in everything for text in texts) and "more that people" not in everything
+    with open_server_memory(clean) as memory:
+        memory.undo(len(notes), bank=bank_id(memory))
+        for note in notes:
+            memory.forget(note)
+
+
 def test_a_form_that_is_wrong_judges_nothing(clean: Server) -> None:
     client = PageClient(clean)
     known = {"uri": name_of(KEPT), "seen": ""}
@@ -254,7 +275,7 @@ def test_the_list_is_exported_and_an_empty_one_says_so(server: Server, tmp_path:
     assert {*told} == {"title", "banks", "chosen", "sessions", "rows", "more"}
     assert KEPT in client.get("/brief/review.csv?bank=proj").text
     assert PAGE in client.get("/brief?bank=proj").text
-    assert "the brief of quiet tells nothing yet" in client.get("/brief/review?bank=quiet").text
+    assert "the brief of quiet is empty" in client.get("/brief/review?bank=quiet").text
     env = empty_home(tmp_path)
     with serving(env, tmp_path) as empty:
         assert "The memory is empty." in PageClient(empty).get("/brief/review").text

@@ -135,7 +135,7 @@ def _list_brief(screen: Screen, arguments: Arguments) -> None:
     if arguments.json:
         return screen.json(review_json(found))
     if not found.items:
-        return screen.wrap(f"The brief of {found.bank.name} tells nothing yet.")
+        return screen.wrap(f"The brief of {found.bank.name} is empty.")
     screen.line(f"The last sessions of {found.bank.name}, the latest first:")
     for one in found.sessions:
         result = f" → {one.result}" if one.result else ""
