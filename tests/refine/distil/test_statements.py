@@ -121,6 +121,15 @@ def test_a_lead_loses_its_number_and_both_marks_of_bold_words() -> None:
     assert standalone(found[-1]) == "Backend Cache holds: The sessions of users for a day"
 
 
+def test_a_fence_that_nothing_closes_leaves_no_lead_without_a_sentence() -> None:
+    text = (
+        "```\n```bash\n```\n```diff\n      # Make a flat copy of each order for the printer\n"
+        '      print("Test 1: Converting the flat orders of the depot to labels of the printer")\n'
+        "      try:\n-         # Print the first of them by hand"
+    )
+    assert [one.lead for one in find_statements(text)] == ["", ""]
+
+
 def test_code_without_a_fence_is_no_statement_nor_is_a_comment_in_it() -> None:
     text = (
         "The reader of the ledger is unhappy now:\n\n"

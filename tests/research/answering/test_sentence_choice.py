@@ -9,7 +9,7 @@ import pytest
 from holdfast.language import stem
 from holdfast.model.query import LAYER_BY_KIND, Hit
 from holdfast.model.trust import Trust
-from holdfast.research.answering.quoting import MAX_SENTENCE_CHARS
+from holdfast.research.answering.quoting import MAX_SENTENCE_CHARS, Quote, whole_statements
 from holdfast.research.answering.sentence_choice import (
     Cosines,
     Part,
@@ -157,6 +157,13 @@ def test_an_item_is_quoted_with_what_announces_its_list() -> None:
 
 def test_a_sentence_after_a_list_is_quoted_without_what_announces_the_list() -> None:
     assert choose("is the lamp grey?", UNWANTED).quoted.startswith("The lamp is grey.")
+
+
+@pytest.mark.parametrize("text", ["# Two changes:", "```\nTwo changes:", "> Two changes:"])
+def test_what_only_announces_is_quoted_as_it_is(text: str) -> None:
+    hit = Hit("holdfast://turn/1", "turn", LAYER_BY_KIND["turn"], 1.0, text, "", "", "b")
+    only = [Quote(hit, text, 1.0, 1.0)]
+    assert whole_statements(only) == only
 
 
 def test_a_command_is_quoted_only_where_one_is_asked_for() -> None:

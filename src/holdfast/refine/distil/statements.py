@@ -201,7 +201,7 @@ def _lead_of(block: Block) -> str:
     """What introduces a block, or else the heading above it. Of a long lead, the last sentence."""
     lead = block.lead.rstrip(":") or block.heading
     if len(lead) > LIMITS.max_lead_chars:
-        lead = sentences(lead)[-1]
+        lead = (sentences(lead) or [""])[-1]
     return lead if len(lead) <= LIMITS.max_lead_chars else ""
 
 

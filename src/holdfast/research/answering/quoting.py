@@ -98,9 +98,9 @@ def _without_announcement(text: str) -> str:
     where there is none."""
     end = len(text)
     while announces_more(text[:end]):
-        last = sentences(text[:end])[-1].rpartition("; ")[2]
-        end = text.rfind(last, 0, end)
-        if end <= 0:
+        last = (sentences(text[:end]) or [""])[-1].rpartition("; ")[2]
+        end = text.rfind(last, 0, end) if last else 0
+        if not any(map(str.isalnum, text[:end])):
             return text
         end = len(text[:end].rstrip(" ;"))
     return text[:end]
