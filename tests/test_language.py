@@ -104,6 +104,12 @@ def test_sentences_are_found_in_prose_and_lists(text: str, expected: list[str]) 
     assert sentences(text) == expected
 
 
+def test_what_an_agent_tells_its_own_program_is_no_sentence() -> None:
+    told = 'Committed the fix.\n\n::git-stage{cwd="/home/dev"} ::git-commit{cwd="/home/dev"}\n'
+    assert sentences(told) == ["Committed the fix."]
+    assert sentences("Call std::vector{1, 2} with care.") == ["Call std::vector{1, 2} with care."]
+
+
 def test_a_list_of_sentences_belongs_to_its_caller() -> None:
     text = "The yawl is blue. The ketch is red."
     sentences(text).append("The caller added this.")

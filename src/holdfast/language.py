@@ -17,6 +17,8 @@ from holdfast.regex import regex
 _FENCE = regex(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE)
 _OPEN_LABEL = regex(r"^(?:still )?open: ", re.IGNORECASE)
 _TABLE_ROW = regex(r"^\s*\|.*\|\s*$", re.MULTILINE)
+# What an agent tells its own program to show (`::git-commit{cwd="/home/dev"}`): nobody's sentence.
+_APP_DIRECTIVE = regex(r"^[ \t]*(?:::[a-z][a-z-]*\{[^{}\n]*\}[ \t]*)+$", re.MULTILINE)
 # `>>>` is the prompt of Python, and `>file` a redirection.
 _QUOTE = regex(r"^[ \t]*(?:>(?:[ \t]+|$))+", re.MULTILINE)
 # Bounded, so that a text with many brackets that nothing closes is read in time.
@@ -111,11 +113,14 @@ def without_bold(text: str) -> str:
 
 
 def _without_blocks(text: str) -> str:
-    """A text without code blocks and tables, and without the marks of quoted lines."""
+    """A text without code blocks, tables and directives to a program, and without the marks of
+    quoted lines."""
     if "```" in text or "~~~" in text:
         text = _FENCE.sub("\n", text)
     if "|" in text:
         text = _TABLE_ROW.sub("", text)
+    if "::" in text:
+        text = _APP_DIRECTIVE.sub("", text)
     return _QUOTE.sub("", text) if ">" in text else text
 
 

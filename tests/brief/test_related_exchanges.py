@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.app.memory import Holdfast
 from holdfast.brief.first_prompt import PromptSimilarity
-from holdfast.brief.related_exchanges import Outdated, related_exchanges
+from holdfast.brief.related_exchanges import Outdated, RelatedExchange, related_exchanges
 from holdfast.recall.core.candidates import ScoredPassage
 from holdfast.recall.query.terms import read_terms
 from holdfast.settings import Settings
@@ -69,6 +69,16 @@ def depot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Holdfast]:
         announced="Let me find out why the conveyor belt in the sorting hall stops when it rains. "
         "I'll read the conveyor belt settings of the sorting hall first. Now let's look at rain:",
     )
+    write(
+        folder,
+        5,
+        11,
+        "The chargers of the forklift trucks trip the fuse at noon. We decided: never charge "
+        "forklift trucks between eleven and two, because the transformer of hall four is at its "
+        "limit then.",
+        "The charging plan leaves out these three hours, and the transformer of hall four stays "
+        "below eighty degrees at noon.",
+    )
     settings = Settings(home=folder / "home", claude_dir=folder)
     with Holdfast(with_empty_memory(settings), now=lambda: NOW) as memory:
         memory.ingest(memory.ingestion.find([folder / "p"]))
@@ -91,6 +101,15 @@ def test_a_cause_is_told_to_a_prompt_in_other_words(depot: Holdfast) -> None:
     assert "acknowledges a parcel label only after 3 seconds" in brief.text
     assert "pallet" not in brief.text
     assert any(record.startswith("holdfast://memory/") for record in brief.records)
+
+
+def test_what_was_decided_in_an_exchange_stands_with_what_it_came_to(depot: Holdfast) -> None:
+    goal = "Charge the forklift trucks at noon too: their chargers are free then"
+    brief = depot.briefs.goal_brief(goal, "depot")
+    entries = [line for line in brief.text.split("\n") if line.startswith("- ")]
+    assert len(entries) == 1 and brief.text.count("trip the fuse at noon") == 1, brief.text
+    assert "never charge forklift trucks between eleven and two" in brief.text
+    assert "  agent: “The charging plan leaves out these three hours" in brief.text
 
 
 def test_a_prompt_about_something_else_is_told_nothing(depot: Holdfast) -> None:
@@ -137,6 +156,20 @@ def told(
 ) -> list[str]:
     """What is told of the bakery where the session about vans has one cosine and the others have
     another."""
+    found = related(memory, near, others, goal, "van routes", has_most_words)
+    return [statement.text for one in found for statement in one.statements]
+
+
+def related(
+    memory: Holdfast,
+    near: float,
+    others: float,
+    goal: str,
+    about: str,
+    has_most_words: int = 800,
+) -> list[RelatedExchange]:
+    """The exchanges that are told where the sessions with some words have one cosine and the others
+    have another."""
     reader = memory.reader
     bank = reader.banks.all()[0].id
     passages = [
@@ -145,15 +178,15 @@ def told(
         for passage in reader.passages.of_turns(bank, [(session.id, seq) for seq in range(9)])
         if passage.role != "tool"
     ]
-    vans = {passage.session for passage in passages if "van routes" in passage.body}
-    scored = [ScoredPassage(p, near if p.session in vans else others) for p in passages]
+    nearer = {passage.session for passage in passages if about in passage.body}
+    scored = [ScoredPassage(p, near if p.session in nearer else others) for p in passages]
     for record in reader.memories.retained(bank, limit=100):
         for passage in reader.passages.of_records(bank, "memory", [record.id]):
-            scored.append(ScoredPassage(passage, near if passage.session in vans else others))
+            cosine = near if passage.session in nearer else others
+            scored.append(ScoredPassage(passage, cosine))
     prompt = PromptSimilarity(reader, bank, read_terms(goal), has_most_words)
     nearest = sorted(scored, key=lambda one: -one.score)
-    found = related_exchanges(reader, bank, prompt, nearest, lambda: Outdated(reader, bank, [], []))
-    return [statement.text for one in found for statement in one.statements]
+    return related_exchanges(reader, bank, prompt, nearest, lambda: Outdated(reader, bank, [], []))
 
 
 def test_a_session_is_told_if_it_is_nearer_than_the_others(bakery: Holdfast) -> None:
@@ -175,6 +208,32 @@ def test_a_prompt_in_words_that_the_memory_never_saw_needs_more(bakery: Holdfast
     assert told(bakery, 0.6, 0.45, new)  # the memory is too small to say what is new to it
     assert told(bakery, 0.6, 0.45, known, has_most_words=10)
     assert not told(bakery, 0.6, 0.45, new, has_most_words=10)
+
+
+CRANE = (
+    "The crane dropped its hook because the brake of its drum was released by a low voltage. "
+    "The controller of the crane now holds the brake below 380 volts. "
+    + "".join(f"I looked whether {cause}. " for cause in CAUSES.values())
+    + "The spare drum of the crane lies in shed nine, and its brake is not mended yet. "
+    "Shall I order a new brake for the spare drum of the crane?"
+)
+
+
+def test_of_a_long_last_message_the_beginning_and_the_end_are_told(tmp_path: Path) -> None:
+    write(tmp_path, 1, 4, "Why did the harbour crane drop its hook on the quay?", CRANE)
+    write(tmp_path, 2, 5, "Count the pallets", "The forty pallets in hall two are counted.")
+    settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
+    with Holdfast(with_empty_memory(settings), now=lambda: NOW) as memory:
+        memory.ingest(memory.ingestion.find([tmp_path / "p"]))
+        goal = "The hook of the harbour crane fell on the quay: look at the brake of its drum"
+        (found,) = related(memory, 0.6, 0.3, goal, "crane")
+        (came_to,) = [one for one in found.statements if one.uri.startswith("holdfast://exchange/")]
+        told = " ".join(one.text for one in found.statements)
+    assert " … " in came_to.text
+    assert "released by a low voltage" in told and "below 380 volts" in told
+    assert "lies in shed nine" in came_to.text
+    assert not all(cause in told for cause in CAUSES.values())
+    assert "Shall I order" not in told
 
 
 COMMAND = "Check the staging server logs, update architecture.md, and commit the changed documents"

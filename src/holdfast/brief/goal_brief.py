@@ -25,7 +25,7 @@ from holdfast.brief.work_items import (
     select_quotes,
 )
 from holdfast.framed_text import one_line, quote
-from holdfast.language import code_names
+from holdfast.language import code_names, sentences
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.query import Layer, Passage, RecordFilter
 from holdfast.model.uris import uri
@@ -45,7 +45,7 @@ from holdfast.store.protocol import Reader
 TYPE_CHECKING = False  # `typing` delays hooks: see `lazy_named_tuple`
 if TYPE_CHECKING:
     from holdfast.brief.memory_file import MemoryFile
-    from holdfast.brief.related_exchanges import RelatedExchange
+    from holdfast.brief.related_exchanges import RelatedExchange, RelatedStatement
     from holdfast.model.knowledge import Rule
     from holdfast.recall.core.candidates import ScoredPassage
 
@@ -248,9 +248,11 @@ class _GoalSearch:
             self._goal, self._prompt.shared_with, found, self._semantic, self._nearest
         )
 
-    def find_related(self, ranked: Sequence[_ScoredItem]) -> Sequence[RelatedExchange]:
+    def find_related(
+        self, ranked: Sequence[_ScoredItem], recaps: Sequence[RecapMatch]
+    ) -> Sequence[RelatedExchange]:
         """The exchanges that the prompt is about, if there is a model to find them; without what
-        decisions in `ranked` items replaced."""
+        decisions in `ranked` items replaced, and without what the recaps say."""
         if not self._nearest:
             return ()
         from holdfast.brief.related_exchanges import Outdated, related_exchanges
@@ -265,7 +267,8 @@ class _GoalSearch:
             left = {item.uri for item in replaced}
             return Outdated(reader, bank, replaced, [i for i in items if i.uri not in left])
 
-        return related_exchanges(reader, bank, self._prompt, self._nearest, outdated)
+        said = [match.recap.memory.what for match in recaps]
+        return related_exchanges(reader, bank, self._prompt, self._nearest, outdated, said)
 
     def run(self) -> list[_ScoredItem]:
         """The items with decisions, best first."""
@@ -374,7 +377,7 @@ def goal_brief(
         return EMPTY_BRIEF
     recaps = run.find_recaps()
     ranked = run.run()
-    related = run.find_related(ranked)
+    related = run.find_related(ranked, recaps)
     # A hook waits for this, and most prompts concern no decision: what is above is all they need.
     if not recaps and not related and not any(scored.is_similar_enough for scored in ranked):
         return EMPTY_BRIEF
@@ -407,10 +410,15 @@ def _recaps_first(
     for one in related:
         places = [(one.exchange.session, place) for place in one.places]
         matter = next((m for m in conversations if all(m.is_of(*place) for place in places)), None)
-        told.setdefault(matter.uri if matter else one.exchange.id, matter or one)
+        told.setdefault(matter.uri if matter else uri("exchange", one.exchange.id), matter or one)
     for entry in entries:
         matter = next((m for m in conversations if entry.item.is_in(m.is_of)), None)
-        told.setdefault(matter.uri if matter else entry.item.uri, matter or entry)
+        name = matter.uri if matter else entry.item.uri
+        came_to = told.get(name)
+        if came_to is None:
+            told[name] = matter or entry
+        elif not isinstance(came_to, RecapMatch | _Entry):
+            told[name] = entry._replace(came_to=came_to)
     return list(told.values())[: LIMITS.decisions]
 
 
@@ -423,11 +431,12 @@ class _Replaced(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """What the brief tells of one item: its decisions, and what it replaces."""
+    """What the brief tells of one item: its decisions, what it replaces, and what it came to."""
 
     item: WorkItem
     decisions: tuple[DecisionQuote, ...]
     replaced: _Replaced | None
+    came_to: RelatedExchange | None = None
 
 
 def _choose(
@@ -529,7 +538,9 @@ def _records_of(one: RecapMatch | RelatedExchange | _Entry) -> list[str]:
     if isinstance(one, RecapMatch):
         return [one.uri, *stating_uris(one.recap)]
     if isinstance(one, _Entry):
-        return [one.item.uri, *(decision.uri for decision in one.decisions)]
+        came_to = _records_of(one.came_to) if one.came_to else []
+        own = [one.item.uri, *(decision.uri for decision in one.decisions)]
+        return list(dict.fromkeys([*own, *came_to]))
     return [statement.uri for statement in one.statements]
 
 
@@ -553,18 +564,35 @@ def _recap_lines(match: RecapMatch, memory_file: MemoryFile, items: WorkItems) -
 
 def _related_lines(related: RelatedExchange) -> list[str]:
     lines = [f"- {format_day(related.exchange.started)}, in {quote(related.title)}"]
-    for one in related.statements:
-        who = "agent" if one.by_agent else "user"
-        lines.append(f"  {who}: {origin_label(one.trust, one.text)}{quote(one.text)} ({one.uri})")
+    lines += map(_statement_line, related.statements)
     files = ", ".join(sorted(related.files)[:_MAX_FILES_TOLD])
     return [*lines, f"  files: {one_line(files)}"] if files else lines
+
+
+def _statement_line(one: RelatedStatement) -> str:
+    who = "agent" if one.by_agent else "user"
+    return f"  {who}: {origin_label(one.trust, one.text)}{quote(one.text)} ({one.uri})"
+
+
+def _not_said_in(texts: Sequence[str], decisions: Sequence[DecisionQuote]) -> list[DecisionQuote]:
+    """The decisions of which some sentence does not stand in some texts as it is."""
+    said = "\n".join(texts).casefold()
+    return [
+        one
+        for one in decisions
+        if not all(part.casefold().rstrip(".!") in said for part in sentences(one.sentence))
+    ]
 
 
 def _lines(entry: _Entry, memory_file: MemoryFile) -> list[str]:
     item = entry.item
     lines: list[str] = []
     who = ""
-    for decision in entry.decisions:
+    said = [decision.sentence for decision in entry.decisions]
+    came_to = entry.came_to.statements if entry.came_to else ()
+    title = "" if item.kind == "memory" else item.title
+    new = _not_said_in([title, *(one.text for one in came_to)], entry.decisions)
+    for decision in new:
         quoted = quote(decision.sentence)
         if who == decision.who:
             lines[-1] += f" {quoted}"
@@ -572,17 +600,16 @@ def _lines(entry: _Entry, memory_file: MemoryFile) -> list[str]:
             lines.append(f"  {one_line(decision.who)}: {quoted}")
         who = decision.who
     day, about = format_day(item.time), "commit" if item.kind == "commit" else "in"
-    said = (decision.sentence for decision in entry.decisions)
     label = origin_label(item.trust, item.title, *said, shared_by=item.shared_by)
     title = f"- {day}, {about} {item.ended}{quote(item.title)} {label}".rstrip()
     kept = "noted, not decided" if item.is_note else "remembered"
     remembered = f"- {day}, {kept} {label}".rstrip()
     lines.insert(0, remembered if item.kind == "memory" else title)
+    lines += map(_statement_line, came_to)
     if entry.replaced is not None:
         before = entry.replaced
         lines.append(f"  This replaces {format_day(before.time)}: {quote(before.words)}")
-    sentences = " ".join(decision.sentence for decision in entry.decisions)
-    if contradiction := memory_file.contradiction_note(sentences):
+    if contradiction := memory_file.contradiction_note(" ".join(said)):
         lines.append(f" {contradiction}")
     files = ", ".join(sorted(item.changed)[:_MAX_FILES_TOLD])
     lines.append(f"  {f'files: {one_line(files)}; ' if files else ''}source: {item.uri}")

@@ -6,15 +6,16 @@ has passages about commits, tests and buttons. Four signals are weighed together
 how near the passages of an exchange are, how far its session stands out from the others, the rarer
 words that it shares with the prompt, and the share of the prompt's words that the memory has never
 seen, which says that the matter is new. Of an exchange that the prompt is about, those statements
-are told that are nearest to the prompt and can be understood alone, what its nearest message says,
-and how it ended; not what an agent was about to do. Needs a model. The cross-encoder is not asked:
-its scores do not tell prompts about known matters from others.
+are told that are nearest to the prompt and can be understood alone, how its last message begins and
+ends, and what its nearest message says; not what an agent was about to do. Needs a model. The
+cross-encoder is not asked: its scores do not tell prompts about known matters from others.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from math import inf
 from typing import NamedTuple
 
@@ -31,8 +32,8 @@ from holdfast.brief.work_items import WorkItem, normalise_path
 from holdfast.language import content_stems, sentences, without_bold
 from holdfast.model.knowledge import Memory
 from holdfast.model.query import Passage
-from holdfast.model.records import Exchange
-from holdfast.model.trust import ENDED_STATUSES, Trust
+from holdfast.model.records import Exchange, Role, Turn
+from holdfast.model.trust import ENDED_STATUSES, Status, Trust
 from holdfast.model.uris import uri
 from holdfast.recall.core.candidates import ScoredPassage
 from holdfast.recall.core.ended_words import EndedWords, read_ended_words
@@ -87,9 +88,15 @@ class RelatedExchangeLimits(NamedTuple):
     # How many rarer words an exchange that takes something back shares with what it takes back.
     shared_with_reversal: int = 3
     statements: int = 2
-    # How much is told of a message, and of how an exchange ended, and how much of it is read.
+    # How much is told of a message on the way, and how much of it is read.
     characters: int = 400
     read_message: int = 1500
+    # How much is told of the beginning and of the end of an agent's last message, which says what
+    # came of the exchange: of 263 sentences that readers chose as worth telling, 249 are in it.
+    beginning: int = 350
+    end: int = 350
+    # Turns in which the last message is looked for before the whole exchange is read.
+    last_turns: int = 8
     # A sentence with fewer content words ("Done.") says nothing.
     min_stems: int = 3
 
@@ -107,6 +114,7 @@ _TAKES_BACK = regex(
     r"(?:go|going|went|gone|get|switch\w*|chang\w+) back)\b",
     re.IGNORECASE,
 )
+_CODE = regex(r"`[^`]*`|\[[^\]]*\]\([^)]*\)|\S*/\S*")
 # A file outside of the project.
 _ABSOLUTE = regex(r"[/~]|[A-Za-z]:")
 
@@ -176,9 +184,11 @@ def related_exchanges(
     prompt: PromptSimilarity,
     nearest: Sequence[ScoredPassage],
     outdated: Callable[[], Outdated],
+    said: Sequence[str] = (),
 ) -> list[RelatedExchange]:
     """The exchanges that a prompt is about, nearest first, among those of the passages `nearest` to
-    it. What is `outdated` is not told; it is asked for only if there is such an exchange."""
+    it. What is `outdated` is not told, nor what is `said` anyway; the former is asked for only if
+    there is such an exchange."""
     sessions = by_session(nearest)
     typical = typical_cosine(sessions)
     least = nearest[-1].score if nearest else 0.0
@@ -189,7 +199,7 @@ def related_exchanges(
     told: list[RelatedExchange] = []
     for one in _nearest_and_latest(candidates, least):
         if len(told) < LIMITS.exchanges:
-            told += _tell(reader, bank, one, ended, old)
+            told += _tell(reader, bank, one, ended, old, said)
     return told
 
 
@@ -300,19 +310,21 @@ def _tell(
     one: _Candidate,
     ended: EndedWords,
     outdated: Outdated,
+    said: Sequence[str],
 ) -> Iterator[RelatedExchange]:
-    """What is told of an exchange; nothing if none of it can be told."""
+    """What is told of an exchange beyond what is said anyway; nothing if none of it can be told."""
     exchange = one.exchange
     session = reader.sessions.get(bank, exchange.session)
     if session is None or session.parent:  # an agent's task is told by its parent
         return
     found = [near.passage for near in one.found]
-    statements = _distinct(_statements(reader, bank, found, ended, outdated), LIMITS.statements)
+    stated = _statements(reader, bank, found, ended, outdated)
+    statements = _distinct(stated, LIMITS.statements, said)
     # What takes something back is told by its own words, whatever is decided around it.
     ended_since = outdated.has_exchange(exchange) if found else exchange.status in ENDED_STATUSES
     if not ended_since:
-        messages = _messages(exchange, found, ended)
-        statements = _distinct([*statements, *messages], LIMITS.statements + 2)
+        known = [*said, *(one.text for one in statements)]
+        statements += tuple(_messages(reader, exchange, found, ended, known))
     if statements:
         changed = map(normalise_path, exchange.files_modified)
         files = frozenset(file for file in changed if not _ABSOLUTE.match(file))
@@ -341,49 +353,98 @@ def _statements(
             yield RelatedStatement(known.text, memory.by_agent, memory.trust, name)
 
 
-def _distinct(found: Iterable[RelatedStatement], most: int) -> tuple[RelatedStatement, ...]:
-    """The first statements, one of each matter, at most so many."""
+def _distinct(
+    found: Iterable[RelatedStatement], most: int, said: Sequence[str]
+) -> tuple[RelatedStatement, ...]:
+    """The first statements, one of each matter that is not said anyway, at most so many."""
     kept: list[RelatedStatement] = []
-    said: list[frozenset[str]] = []
+    known = [content_stems(own_words(text)) for text in said]
     for one in found:
         own = content_stems(own_words(one.text))
-        if not any(is_same_matter(own, s) for s in said):
+        if not any(is_same_matter(own, before) for before in known):
             kept.append(one)
-            said.append(own)
+            known.append(own)
             if len(kept) == most:
                 break
     return tuple(kept)
 
 
 def _messages(
-    exchange: Exchange, found: Sequence[Passage], ended: EndedWords
+    reader: Reader,
+    exchange: Exchange,
+    found: Sequence[Passage],
+    ended: EndedWords,
+    told: Sequence[str],
 ) -> Iterator[RelatedStatement]:
-    """What the nearest message of an agent among some passages says, and how the exchange ended.
-    JSON is nobody's words: programs ask agents for it."""
+    """How the exchange ended, and what the nearest message of an agent among some passages says,
+    beyond what is told. JSON is nobody's words: programs ask agents for it."""
+    said = [content_stems(own_words(text)) for text in told]
+
+    def telling(text: str, seq: int) -> list[str]:
+        """The sentences of a message that say something new and hold."""
+        stems = {one: content_stems(own_words(one)) for one in _sentences_of(text)}
+        new = [
+            one
+            for one, own in stems.items()
+            if _says_something(one)
+            and not any(is_same_matter(own, before) for before in said)
+            and not ended.find(one, exchange.started, exchange.session, seq)
+        ]
+        said.extend(stems[one] for one in new)
+        return new
+
+    last = _last_message(reader, exchange)
+    text, seq = (last.text, last.seq) if last else (exchange.summary, exchange.last_seq)
+    if words := _beginning_and_end(telling(text, seq)):
+        yield RelatedStatement(words, True, exchange.trust, uri("exchange", exchange.id))
     by_agent = (one for one in found if one.kind == "turn" and one.role == "assistant")
     near = next((one for one in by_agent if not is_of_a_program(one.body)), None)
-    texts = [(exchange.summary, uri("exchange", exchange.id), exchange.last_seq)]
-    if near is not None:
-        texts.insert(0, (near.body, uri("turn", near.id), near.seq))
-    for text, name, seq in texts:
-        holds = (
-            one
-            for one in (
-                []
-                if is_of_a_program(text)
-                else sentences(without_bold(text[: LIMITS.read_message]))
-            )
-            if _says_something(one) and not ended.find(one, exchange.started, exchange.session, seq)
-        )
-        if told := _beginning(holds):
-            yield RelatedStatement(told, True, exchange.trust, name)
+    if near is None or (last is not None and near.id == last.id):
+        return
+    if words := _beginning(telling(near.body[: LIMITS.read_message], near.seq)):
+        yield RelatedStatement(words, True, exchange.trust, uri("turn", near.id))
+
+
+def _sentences_of(message: str) -> list[str]:
+    return [] if is_of_a_program(message) else sentences(without_bold(message))
+
+
+def _last_message(reader: Reader, exchange: Exchange) -> Turn | None:
+    """The last message of the agent in an exchange; None if there is none, or if a model or a
+    person wrote what came of it."""
+    if exchange.author or exchange.status is not Status.OBSERVED:
+        return None
+    last = exchange.last_seq
+    for first in {max(exchange.first_seq, last - LIMITS.last_turns): 0, exchange.first_seq: 0}:
+        turns = reader.turns.of_session(exchange.bank, exchange.session, first, last)
+        said = [turn for turn in turns if turn.role is Role.ASSISTANT and turn.text.strip()]
+        if said:
+            return said[-1]
+    return None
+
+
+def _beginning_and_end(found: Sequence[str]) -> str:
+    """Whole sentences from the beginning and from the end, as many as there is room for; a mark
+    where some are left out between."""
+    first = _count(found, LIMITS.beginning)
+    rest = found[first:]
+    last = _count(rest[::-1], LIMITS.end, least=0)
+    gap = ["…"] if last < len(rest) else []
+    head = " ".join(found[:first])[: LIMITS.beginning + LIMITS.end]
+    return " ".join([head, *gap, *rest[len(rest) - last :]]) if found else ""
+
+
+def _count(found: Sequence[str], room: int, least: int = 1) -> int:
+    """How many sentences fit, in their order; at least so many."""
+    lengths = accumulate(len(one) + 1 for one in found)
+    return max(least, sum(length <= room + 1 for length in lengths))
 
 
 def _says_something(sentence: str) -> bool:
     """Whether a sentence of an agent tells what is or was, not what the agent is about to do."""
-    if _ANNOUNCES.match(sentence) or narrates(sentence):
+    if _ANNOUNCES.match(sentence) or narrates(sentence) or sentence.endswith("?"):
         return False
-    return len(content_stems(sentence)) >= LIMITS.min_stems
+    return len(content_stems(_CODE.sub("", sentence))) >= LIMITS.min_stems
 
 
 def _beginning(found: Iterable[str]) -> str:

@@ -341,6 +341,8 @@ def _fact_quotes(fact: Fact) -> Iterable[DecisionQuote]:
 def _speaker(turn: Turn, is_subagent: bool) -> str:
     if turn.speaker:
         return turn.speaker
+    if turn.role is Role.ASSISTANT:
+        return "agent"
     return "an agent" if is_subagent and turn.role is Role.USER else turn.role.value
 
 
