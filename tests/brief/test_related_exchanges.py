@@ -215,6 +215,7 @@ CRANE = (
     "The controller of the crane now holds the brake below 380 volts. "
     + "".join(f"I looked whether {cause}. " for cause in CAUSES.values())
     + "The spare drum of the crane lies in shed nine, and its brake is not mended yet. "
+    "All checks of the spare drum and of the crane passed. "
     "Shall I order a new brake for the spare drum of the crane?"
 )
 
@@ -231,9 +232,9 @@ def test_of_a_long_last_message_the_beginning_and_the_end_are_told(tmp_path: Pat
         told = " ".join(one.text for one in found.statements)
     assert " … " in came_to.text
     assert "released by a low voltage" in told and "below 380 volts" in told
-    assert "lies in shed nine" in came_to.text
+    assert "lies in shed nine" in told
     assert not all(cause in told for cause in CAUSES.values())
-    assert "Shall I order" not in told
+    assert "Shall I order" not in told and "checks of the spare drum" not in told
 
 
 COMMAND = "Check the staging server logs, update architecture.md, and commit the changed documents"

@@ -147,14 +147,16 @@ def informative_part(text: str) -> str:
     """The sentences of what an agent said that are not of the moment, if they give a reason, a
     limit or a trap; else "". What was done needs a reason, since the repository shows the rest."""
     found = sentences(text)
-    kept = [one for one in found if not _is_of_the_moment(one)]
+    kept = [one for one in found if not is_of_the_moment(one)]
     part = text if len(kept) == len(found) else " ".join(kept)
     if part != text and (len(part) < _MIN_PART or _REFERS_BACK.match(part)):
         return ""
     return part if _tells_more_than_code(plain(part)) else ""
 
 
-def _is_of_the_moment(sentence: str) -> bool:
+def is_of_the_moment(sentence: str) -> bool:
+    """Whether a sentence of an agent offers or asks something, or says how far a run is, and gives
+    no reason."""
     words = plain(sentence)
     return bool(
         _OFFERS.search(words) or (_OF_THE_MOMENT.search(words) and not _REASON.search(words))

@@ -20,6 +20,7 @@ from math import inf
 from typing import NamedTuple
 
 from holdfast.brief.first_prompt import PromptSimilarity, is_common, saved_commands
+from holdfast.brief.informative import is_of_the_moment
 from holdfast.brief.known_statements import (
     KnownStatement,
     is_of_a_program,
@@ -441,8 +442,9 @@ def _count(found: Sequence[str], room: int, least: int = 1) -> int:
 
 
 def _says_something(sentence: str) -> bool:
-    """Whether a sentence of an agent tells what is or was, not what the agent is about to do."""
-    if _ANNOUNCES.match(sentence) or narrates(sentence) or sentence.endswith("?"):
+    """Whether a sentence of an agent tells what is or was, not what the agent is about to do, asks
+    or offers, nor how far a run is."""
+    if _ANNOUNCES.match(sentence) or narrates(sentence) or is_of_the_moment(sentence):
         return False
     return len(content_stems(_CODE.sub("", sentence))) >= LIMITS.min_stems
 

@@ -143,6 +143,7 @@ def test_what_an_agent_says_of_its_work_or_finds_out_is_no_recap(said: str) -> N
         "above that, and send a link to `exports-tmp` that works for 72 hours.",
         "The timeout error occurs because exports above 5,000 rows do not run as a background job "
         "yet, so that the link to `exports-tmp` of 72 hours is never sent.",
+        f"- {LIMIT[-1][1]}".replace(". Above", ".\n+ Above"),
         "const LIMIT = 5000; // up to 5,000 rows the download stays instant\nconst HOURS = 72; // "
         "only then the background job mails a link to `exports-tmp`",
     ],

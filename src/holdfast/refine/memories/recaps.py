@@ -31,6 +31,7 @@ from holdfast.model.uris import uri
 from holdfast.refine.core import signals
 from holdfast.refine.core.idea_requests import asks_for_ideas
 from holdfast.refine.core.passages import date_words, split_identifiers
+from holdfast.refine.core.source_code import are_code
 from holdfast.refine.facts.changed_recaps import recap_words
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
 from holdfast.refine.facts.typed_text import own_lines
@@ -198,6 +199,8 @@ _INSTRUCTS = regex(
 _LEADS_TO_CODE = regex(
     r"^[ \t]*(?:\d{1,2}[.)]|[-*+•])\s[^\n]*:[ *]*$(?!\n[ \t]*[-*+•]|\n[ \t]+\S)", re.MULTILINE
 )
+# Lines of a diff that was pasted without a fence, or behind one that nothing closes.
+_CHANGED_LINES = regex(r"^-[ \t].*\n\+[ \t]|^\+[ \t].*\n-[ \t]", re.MULTILINE)
 _PARAGRAPHS = regex(r"\n\s*\n")
 
 
@@ -409,6 +412,8 @@ def _trimmed(text: str) -> str:
 def _may_sum_up(messages: Sequence[_Message], place: int, text: str) -> bool:
     """Whether a part of a message is announced as a recap or received as one, and reports no work.
     To compare it with what was said before takes longer, so that comes last."""
+    if _CHANGED_LINES.search(text) or are_code(text.splitlines()):
+        return False
     is_person = messages[place].is_person
     if not is_person and _reports_work(messages, place, text):
         return False
