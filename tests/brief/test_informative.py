@@ -64,6 +64,13 @@ def test_what_lays_nothing_down_is_taken_out_of_a_persons_words() -> None:
         "I don't want to delete the files in .tides yet",
         "Rather than another table for the eastern harbour...",
         "Confirm that the gauge of the pier sends its readings by radio.",
+        "Rewrite or refactor the tide panel to bring its coupling below 96.",
+        "lets start by making sure that the plan of the harbour is up to date with the piers",
+        "The names of the eastern piers are clipped.",
+        "The menu of the berths says back to the main menu instead of back to the piers.",
+        "The reader of the gauge compares two tides without proper null checks.",
+        r"Harbour C:\dev\harbour\Gauge.cs 663 Error (active) S3776",
+        "The harbour panel is too small. This can lead to confusion among the pilots.",
         "The following is the Codex agent history. The panel must never read the old gauge.",
     ],
 )
@@ -78,6 +85,8 @@ def test_one_off_orders_reports_and_remarks_lay_nothing_down(text: str) -> None:
         "The panel should always say why it does not load the tides.",
         "Use it everywhere from now on, whenever a gauge is read.",
         "Don't push to the main branch of the harbour.",
+        "Keep the names of the piers below 30 letters, so that none is too long.",
+        "The menu should say back to the piers instead of back to the main menu.",
     ],
 )
 def test_a_wish_that_speaks_of_a_fault_is_kept(text: str) -> None:

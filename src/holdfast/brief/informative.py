@@ -97,7 +97,9 @@ _ORDERS_ONCE = regex(
     r"^\W*(?:(?:also|and|then|now|so|please|next|first)[, ]+)*(?:spawn|refer to|explore|read|look|"
     r"investigate|research|move|fix|create|analy[sz]e|check|review|compare|rebase|merge|push|"
     r"commit|open|run|find|show|explain|update|write|implement|test|debug|pull|rename|copy|delete|"
-    r"list|summari[sz]e|draft|repeat|resolve)\b|"
+    r"list|summari[sz]e|draft|repeat|resolve|rewrite|refactor|reorgani[sz]e|restructure|align|"
+    r"increase|decrease|reduce|improve|clean|continue|finish|double[- ]check|go through|"
+    r"let['’]?s (?:start|begin)|can we|could we)\b|"
     r"\b(?:don['’]?t|do not) \w+ (?:it|this|that|them|these|those)\b|\blines? \d+",
     re.IGNORECASE,
 )
@@ -118,19 +120,26 @@ _REPORTS = regex(
     r"\bnothing happens\b|\bnever \w+s\b|\bkeeps? \w+ing\b|\b(?:just|still) (?:shows?|hangs?)\b|"
     r"\b(?:does|do|did|is|are)(?:n['’]?t| not) (?:work|load|show|open|respond|appear|updat|chang)|"
     r"\bi(?:['’]m| am) (?:still )?seeing\b|\bsometimes\b|\b(?:is|are) (?:still )?(?:broken|stuck|"
-    r"failing|missing|wrong)\b|\b(?:this|it) (?:does not|doesn['’]?t|only) happens?\b|"
+    r"failing|missing|wrong|clipped|cut off|truncated|overlapping|misaligned|duplicated|blank|"
+    r"garbled|unreadable|squashed|too (?:big|small|large|long|short|wide|narrow|slow))\b|"
+    r"\b(?:says|shows|displays|prints|returns|opens)\b.{1,80}\binstead\b|"
+    r"\bcontains? (?:\w+ ){0,2}bugs?\b|\bwithout (?:proper|any) \w+ checks?\b|"
+    r"\b(?:this|it) (?:does not|doesn['’]?t|only) happens?\b|"
     r"\b(?:only|just) (?:\w+ )*changes? when\b|\b(?:panics|crashes|hangs|deadlocks|segfaults|"
     r"dereferences?|nil pointer|stack ?trace|(?:fails?|failed|exits) with)\b",
     re.IGNORECASE,
 )
 _WISHES = regex(
     r"\b(?:should|shall|must|always|do not|don['’]?t|want|need|prefer|please|from now on|"
-    r"never (?!\w+s\b)|we (?:use|decided|agreed))\b|\blet['’]?s\b",
+    r"never (?!\w+s\b)|we (?:use|decided|agreed))\b|\blet['’]?s\b|"
+    r"^\W*(?:keep|use|avoid|prefer)\b",
     re.IGNORECASE,
 )
 # What a program printed.
 _PRINTED = regex(
-    r"^\W*(?:\[[\w -]+\] |error:|fatal:|warning:|traceback|npm err|\$ )|[─-╿]{3}|-- INSERT --",
+    r"^\W*(?:\[[\w -]+\] |error:|fatal:|warning:|traceback|npm err|\$ )|[─-╿]{3}|-- INSERT --|"
+    r"\b(?:error|warning) \(active\)|\bthis rule raises an issue\b|"
+    r"\b[a-z]:\\\S+\.\w+ \d+\b|\bcould not be (?:completed|found)\b.*[\\/]\w+[\\/]",
     re.IGNORECASE,
 )
 # What a program puts before the words of others.
@@ -192,7 +201,7 @@ def lasting_part(text: str) -> str:
     if len(kept) == len(found):
         return text
     part = " ".join(kept)
-    return part if len(part) >= _MIN_PART else ""
+    return "" if len(part) < _MIN_PART or _REFERS_BACK.match(part) else part
 
 
 def _is_of_the_day(sentence: str) -> bool:
