@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from holdfast.brief.goal_brief import nearest_passages
+from holdfast.brief.goal.goal_brief import nearest_passages
 from holdfast.inference.embedder import Vectors
 from holdfast.model.bank import Bank
 from holdfast.model.ids import content_id

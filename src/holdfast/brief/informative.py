@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from holdfast.language import plain, sentences
+from holdfast.refine.core.problem_states import is_printed, reports_fault
 from holdfast.regex import regex
 
 _REASON = regex(
@@ -115,33 +116,6 @@ _LASTS = regex(
     r"as a rule|at all times|we(?:['’]ve)? (?:decided|agreed)|all \w+(?: \w+)? (?:should|must))\b",
     re.IGNORECASE,
 )
-# What a person saw going wrong, and how a wish is worded.
-_REPORTS = regex(
-    r"\bnothing happens\b|\bnever \w+s\b|\bkeeps? \w+ing\b|\b(?:just|still) (?:shows?|hangs?)\b|"
-    r"\b(?:does|do|did|is|are)(?:n['’]?t| not) (?:work|load|show|open|respond|appear|updat|chang)|"
-    r"\bi(?:['’]m| am) (?:still )?seeing\b|\bsometimes\b|\b(?:is|are) (?:still )?(?:broken|stuck|"
-    r"failing|missing|wrong|clipped|cut off|truncated|overlapping|misaligned|duplicated|blank|"
-    r"garbled|unreadable|squashed|too (?:big|small|large|long|short|wide|narrow|slow))\b|"
-    r"\b(?:says|shows|displays|prints|returns|opens)\b.{1,80}\binstead\b|"
-    r"\bcontains? (?:\w+ ){0,2}bugs?\b|\bwithout (?:proper|any) \w+ checks?\b|"
-    r"\b(?:this|it) (?:does not|doesn['’]?t|only) happens?\b|"
-    r"\b(?:only|just) (?:\w+ )*changes? when\b|\b(?:panics|crashes|hangs|deadlocks|segfaults|"
-    r"dereferences?|nil pointer|stack ?trace|(?:fails?|failed|exits) with)\b",
-    re.IGNORECASE,
-)
-_WISHES = regex(
-    r"\b(?:should|shall|must|always|do not|don['’]?t|want|need|prefer|please|from now on|"
-    r"never (?!\w+s\b)|we (?:use|decided|agreed))\b|\blet['’]?s\b|"
-    r"^\W*(?:keep|use|avoid|prefer)\b",
-    re.IGNORECASE,
-)
-# What a program printed.
-_PRINTED = regex(
-    r"^\W*(?:\[[\w -]+\] |error:|fatal:|warning:|traceback|npm err|\$ )|[─-╿]{3}|-- INSERT --|"
-    r"\b(?:error|warning) \(active\)|\bthis rule raises an issue\b|"
-    r"\b[a-z]:\\\S+\.\w+ \d+\b|\bcould not be (?:completed|found)\b.*[\\/]\w+[\\/]",
-    re.IGNORECASE,
-)
 # What a program puts before the words of others.
 _HANDED_OVER = regex(r"\W*the following is the \w+ agent history\b", re.IGNORECASE)
 # Shorter remains mean nothing without the rest, nor do those that speak of what is left out.
@@ -205,9 +179,7 @@ def lasting_part(text: str) -> str:
 
 
 def _is_of_the_day(sentence: str) -> bool:
-    if _APPROVES.search(sentence) or _PRINTED.search(sentence):
-        return True
-    if _REPORTS.search(sentence) and not _WISHES.search(sentence):
+    if _APPROVES.search(sentence) or is_printed(sentence) or reports_fault(sentence):
         return True
     is_order = _ORDERS_ONCE.search(sentence) or _OF_THE_TALK.search(sentence)
     return bool(is_order) and not _LASTS.search(sentence)

@@ -309,6 +309,11 @@ def test_few_words_tell_what_a_statement_changes(
             "the committee approves the main budget every month",
             "The budget is approved every month.",
         ),
+        (
+            "it should have full menus for batch management",
+            "the batch management menu says back to main menu instead of back to batch runs",
+            "The batch management menu showed back to main menu instead of back to batch runs.",
+        ),
     ],
     ids=[
         "another service",
@@ -321,6 +326,7 @@ def test_few_words_tell_what_a_statement_changes(
         "other things of some size",
         "other numbers in compounds",
         "words that begin alike",
+        "a report of a fault",
     ],
 )
 def test_what_is_about_something_else_amends_nothing(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.app.memory import Holdfast
-from holdfast.brief.goal_brief import goal_brief
+from holdfast.brief.goal.goal_brief import goal_brief
 from holdfast.brief.session_brief import session_brief
 from holdfast.errors import InputError
 from holdfast.model.knowledge import Rule

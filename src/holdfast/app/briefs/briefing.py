@@ -14,7 +14,7 @@ from holdfast.app.core.context import Context, utc_now
 from holdfast.app.search.recall import Search
 from holdfast.app.search.rule_sync import current_rules, sync_rules_if_writable
 from holdfast.brief.frame import EMPTY_BRIEF, Brief
-from holdfast.brief.goal_brief import goal_brief
+from holdfast.brief.goal.goal_brief import goal_brief
 from holdfast.brief.prepared_files import write_briefs
 from holdfast.brief.session_brief import session_brief
 from holdfast.capture.home_paths import EVENT_VERSION, HomePaths

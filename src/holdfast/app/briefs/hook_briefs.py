@@ -11,7 +11,7 @@ import os
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
-from holdfast.brief.goal_brief import goal_brief
+from holdfast.brief.goal.goal_brief import goal_brief
 from holdfast.refine.rules.rule_roots import memory_file_stamps
 from holdfast.sources.rule_locations import file_stamp
 from holdfast.store.sqlite.hook_reader import HookReader

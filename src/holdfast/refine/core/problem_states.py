@@ -59,6 +59,36 @@ _WANTS = regex(
     r"should|must|shall)\b",
     re.I,
 )
+# What a person saw going wrong, and how a wish is worded.
+_REPORTS = regex(
+    r"\bnothing happens\b|\bnever \w+s\b|\bkeeps? \w+ing\b|\b(?:just|still) (?:shows?|hangs?)\b|"
+    r"\b(?:does|do|did|is|are)(?:n['’]?t| not) (?:work|load|show|open|respond|appear|updat|chang)|"
+    r"\bi(?:['’]m| am) (?:still )?seeing\b|\bsometimes\b|"
+    r"\bi (?:(?:still|also|now|don['’]?t|do not|can ?not|can['’]?t) ){0,2}see\b"
+    r"(?! (?:no |any )?(?:reason|need|point|value|why|how)\b)|"
+    r"\b(?:is|are) (?:still )?(?:broken|stuck|"
+    r"failing|missing|wrong|clipped|cut off|truncated|overlapping|misaligned|duplicated|blank|"
+    r"garbled|unreadable|squashed|too (?:big|small|large|long|short|wide|narrow|slow))\b|"
+    r"\b(?:says|shows|displays|prints|returns|opens)\b(?!.*\bby default\b).{1,80}\binstead\b|"
+    r"\bcontains? (?:\w+ ){0,2}bugs?\b|\bwithout (?:proper|any) \w+ checks?\b|"
+    r"\b(?:this|it) (?:does not|doesn['’]?t|only) happens?\b|"
+    r"\b(?:only|just) (?:\w+ )*changes? when\b|\b(?:panics|crashes|hangs|deadlocks|segfaults|"
+    r"dereferences?|nil pointer|stack ?trace|(?:fails?|failed|exits) with)\b",
+    re.IGNORECASE,
+)
+_WISHES = regex(
+    r"\b(?:should|shall|must|always|do not|don['’]?t|want|need|prefer|please|from now on|"
+    r"never (?!\w+s\b)|we (?:use|decided|agreed))\b|\blet['’]?s\b|"
+    r"^\W*(?:keep|use|avoid|prefer|bump|raise|lower|set|limit|cap|allow)\b",
+    re.IGNORECASE,
+)
+# What a program printed.
+_PRINTED = regex(
+    r"^\W*(?:\[[\w -]+\] |error:|fatal:|warning:|traceback|npm err|\$ )|[─-╿]{3}|-- INSERT --|"
+    r"\b(?:error|warning) \(active\)|\bthis rule raises an issue\b|"
+    r"\b[a-z]:\\\S+\.\w+ \d+\b|\bcould not be (?:completed|found)\b.*[\\/]\w+[\\/]",
+    re.IGNORECASE,
+)
 
 
 def describes_problem(sentence: str) -> bool:
@@ -116,3 +146,13 @@ def _states_before(text: str) -> list[str]:
 def _is_title(line: str, found: re.Match[str]) -> bool:
     """Whether a line that begins like a title is one: a heading, or a label before a colon."""
     return bool(found["colon"]) if found["rest"] else line[0] in "#*" or bool(found["colon"])
+
+
+def reports_fault(sentence: str) -> bool:
+    """Whether a person says what they saw going wrong, and not how it is to be."""
+    return _REPORTS.search(sentence) is not None and not _WISHES.search(sentence)
+
+
+def is_printed(sentence: str) -> bool:
+    """Whether a sentence was printed by a program: an error, a finding of a linter, a frame."""
+    return _PRINTED.search(sentence) is not None

@@ -22,6 +22,7 @@ from holdfast.refine.core.named_supersession import (
     names_superseded,
     shared_pieces,
 )
+from holdfast.refine.core.problem_states import is_printed, reports_fault
 from holdfast.refine.core.statement_similarity import says_the_same, statement_features
 from holdfast.refine.facts import hypotheses
 from holdfast.refine.facts.amendments import (
@@ -110,6 +111,8 @@ class StatementPool:
 
     def add(self, claim: Claim) -> None:
         """Add a person's statement that later ones may amend."""
+        if _only_reports(claim):
+            return
         is_norm = claim.kind is not ClaimKind.STATEMENT or may_be_amended(claim.text)
         if claim.by_person and (is_norm or may_be_corrected(claim.text)):
             for word in statement_words(claim.text).set:
@@ -120,6 +123,8 @@ class StatementPool:
     def find_amended(self, claim: Claim, is_open: Callable[[Claim], bool]) -> Amendment | None:
         """What a statement amends; `is_open` tells which statements may be amended still."""
         if only_goes_on(claim.text) or not (claim.by_person or reported_changes(claim.text)):
+            return None
+        if _only_reports(claim):
             return None
         if hypotheses.disproves(claim.text):
             return None  # somebody says that it is wrong: that goes to review
@@ -240,6 +245,12 @@ class StatementPool:
             return claim
         text = summary[scores.index(max(scores))]
         return replace(claim, text=text, trust=least_trusted((claim.trust, Trust.ASSISTANT)))
+
+
+def _only_reports(claim: Claim) -> bool:
+    """Whether a person only says what they saw going wrong, or pastes what a program printed."""
+    said = sentences(claim.text)
+    return claim.by_person and bool(said) and all(reports_fault(s) or is_printed(s) for s in said)
 
 
 def _around(claim: Claim, context: ExchangeContext) -> str:

@@ -19,7 +19,7 @@ from itertools import accumulate
 from math import inf
 from typing import NamedTuple
 
-from holdfast.brief.first_prompt import PromptSimilarity, is_common, saved_commands
+from holdfast.brief.goal.first_prompt import PromptSimilarity, is_common, saved_commands
 from holdfast.brief.informative import is_of_the_moment
 from holdfast.brief.known_statements import (
     KnownStatement,

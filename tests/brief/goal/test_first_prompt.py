@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from holdfast.brief.first_prompt import is_common, saved_commands
+from holdfast.brief.goal.first_prompt import is_common, saved_commands
 from holdfast.language import stem
 
 COMMON = (

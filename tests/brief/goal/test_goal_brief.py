@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.app.memory import Holdfast
-from holdfast.brief.goal_brief import LIMITS
+from holdfast.brief.goal.goal_brief import LIMITS
 from holdfast.refine.facts.decision_sentences import MIN_STRENGTH, find_decision_sentences
 from holdfast.settings import Settings
 from tests.support import brief_scenarios as scenarios

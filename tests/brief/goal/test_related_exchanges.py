@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.app.memory import Holdfast
-from holdfast.brief.first_prompt import PromptSimilarity
-from holdfast.brief.related_exchanges import Outdated, RelatedExchange, related_exchanges
+from holdfast.brief.goal.first_prompt import PromptSimilarity
+from holdfast.brief.goal.related_exchanges import Outdated, RelatedExchange, related_exchanges
 from holdfast.recall.core.candidates import ScoredPassage
 from holdfast.recall.query.terms import read_terms
 from holdfast.settings import Settings
