@@ -204,6 +204,17 @@ def related_exchanges(
     return told
 
 
+def how_it_ended(reader: Reader, bank: str, id: str, said: Sequence[str]) -> RelatedExchange | None:
+    """What the last message of an exchange tells beyond what is said anyway; None if nothing."""
+    found = reader.records.find(bank, "exchange", id, 1)
+    exchange = found[0] if found else None
+    if not isinstance(exchange, Exchange) or exchange.status in ENDED_STATUSES:
+        return None
+    ended = read_ended_words(reader, bank)
+    statements = tuple(_messages(reader, exchange, (), ended, said))
+    return _related(exchange, statements) if statements else None
+
+
 def _nearest_and_latest(candidates: Sequence[_Candidate], least: float) -> list[_Candidate]:
     """The candidates that are near, nearest first, a few of each session; behind the first one the
     latest of its session that is about the prompt: it tells how the matter stood in the end."""
@@ -327,10 +338,15 @@ def _tell(
         known = [*said, *(one.text for one in statements)]
         statements += tuple(_messages(reader, exchange, found, ended, known))
     if statements:
-        changed = map(normalise_path, exchange.files_modified)
-        files = frozenset(file for file in changed if not _ABSOLUTE.match(file))
-        places = tuple(near.seq for near in found[:BEST_PASSAGES])
-        yield RelatedExchange(exchange, exchange.title, files, statements, places)
+        yield _related(exchange, statements, tuple(near.seq for near in found[:BEST_PASSAGES]))
+
+
+def _related(
+    exchange: Exchange, statements: tuple[RelatedStatement, ...], places: tuple[int, ...] = ()
+) -> RelatedExchange:
+    changed = map(normalise_path, exchange.files_modified)
+    files = frozenset(file for file in changed if not _ABSOLUTE.match(file))
+    return RelatedExchange(exchange, exchange.title, files, statements, places)
 
 
 def _statements(
