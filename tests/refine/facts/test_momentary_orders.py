@@ -7,7 +7,7 @@ import pytest
 from holdfast.app.memory import Holdfast
 from holdfast.model.knowledge import FactKind
 from holdfast.model.query import RecordFilter
-from holdfast.refine.facts.momentary_orders import is_for_the_moment
+from holdfast.refine.facts.momentary_orders import is_for_the_moment, orders_steps
 from tests.support.opinion_sessions import ingest_and_update, open_dated_memory, session_on_day
 
 FOR_THE_MOMENT = (
@@ -50,6 +50,24 @@ LASTING = (
     "The upload limit is 20 MB now.",
     "As of today we use pnpm.",
 )
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["run tests and install", "adb install, take a screen and verify", "ok, commit and push",
+     "I don't see a change. Run the tests."],
+)  # fmt: skip
+def test_an_order_of_the_next_steps_is_one(said: str) -> None:
+    assert orders_steps(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["commit lockfiles", "install pnpm 9", "run the tests before every commit", "build nightly",
+     "run the worker under systemd", "push images to the registry of the cluster"],
+)  # fmt: skip
+def test_what_may_be_to_last_orders_no_steps(said: str) -> None:
+    assert not orders_steps(said)
 
 
 def brief_of(memory: Holdfast) -> str:

@@ -63,7 +63,7 @@ _WANTS = regex(
 _REPORTS = regex(
     r"\bnothing happens\b|\bnever \w+s\b|\bkeeps? \w+ing\b|\b(?:just|still) (?:shows?|hangs?)\b|"
     r"\b(?:does|do|did|is|are)(?:n['’]?t| not) (?:work|load|show|open|respond|appear|updat|chang)|"
-    r"\bi(?:['’]m| am) (?:still )?seeing\b|\bsometimes\b|"
+    r"\byou (?:keep|still|again) \w+|\bi(?:['’]m| am) (?:still )?seeing\b|\bsometimes\b|"
     r"\bi (?:(?:still|also|now|don['’]?t|do not|can ?not|can['’]?t) ){0,2}see\b"
     r"(?! (?:no |any )?(?:reason|need|point|value|why|how)\b)|"
     r"\b(?:is|are) (?:still )?(?:broken|stuck|"
@@ -85,6 +85,8 @@ _WISHES = regex(
 # What a program printed.
 _PRINTED = regex(
     r"^\W*(?:\[[\w -]+\] |error:|fatal:|warning:|traceback|npm err|\$ )|[─-╿]{3}|-- INSERT --|"
+    r"\bduplicated lines \(%\)|\bdefine a constant instead of using this literal\b|"
+    r"\b(?:cyclomatic|cognitive) complexity of\b|\bseverity code description\b|"
     r"\b(?:error|warning) \(active\)|\bthis rule raises an issue\b|"
     r"\b[a-z]:\\\S+\.\w+ \d+\b|\bcould not be (?:completed|found)\b.*[\\/]\w+[\\/]",
     re.IGNORECASE,

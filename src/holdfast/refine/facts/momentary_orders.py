@@ -76,6 +76,21 @@ _TASK = regex(
     r"set up)\s+(?P<object>[^,.;:!?]+)",
     re.IGNORECASE,
 )
+# Steps of the work at hand, one after the other: "run the tests", "adb install, then verify".
+_STEP = regex(
+    r"^\W*(?:(?:ok(?:ay)?|yes|now|next|so|also|again|please|pls|let['’]?s|i)\b[.:! ]*)*"
+    r"(?:run|rerun|install|reinstall|verify|commit|push|build|rebuild|continue|retry|restart|reload|"
+    r"take (?:an? )?(?:new |another )?(?:screen\w*|picture)|adb \w+|git \w+|npm (?:run |i)\w*|"
+    r"(?:check|test) (?:it|this|that|again|the (?:app|build|logs?|output))|"
+    r"don['’]?t see (?:a|any) (?:change|difference)|see (?:a|no) (?:change|difference))\b"
+    r"(?: (?:it|this|that|them|all|the|your|my|our|tests?|suite|app|apk|build|server|changes?|code|"
+    r"everything|again|first|once|more|latest|new|debug|screen\w*|locally|status|up|i see))*\W*$",
+    re.IGNORECASE,
+)
+_OPENING = regex(
+    r"\W*(?:ok(?:ay)?|yes|now|next|so|also|please|great|good|thanks)\W*$", re.IGNORECASE
+)
+_BETWEEN_STEPS = regex(r"[,;.]|\b(?:and|then)\b", re.IGNORECASE)
 _ONE_THING = regex(r"^(?:an?|some|me|us|another|it|this|that|up|down|out)\b|\bfor\b", re.IGNORECASE)
 _SEVERAL = regex(r"\b(?:all|any|new|public|only|must)\b|(?<!s)s$", re.IGNORECASE)
 
@@ -88,6 +103,17 @@ def is_for_the_moment(sentence: str) -> bool:
     if any(p.search(words) for p in (_NOW, _CHOICE, _HELD_BACK, _ANSWERS, _LOOKS_FIRST)):
         return True
     return _is_task(words)
+
+
+def orders_steps(sentence: str) -> bool:
+    """Whether a sentence orders the next steps of the work at hand and nothing else: a number may
+    be what is to hold ("install pnpm 9")."""
+    words = plain(sentence).strip()
+    if _LASTS.search(words) or any(map(str.isdigit, words)):
+        return False
+    parts = _BETWEEN_STEPS.split(words)
+    steps = [part for part in parts if part.strip() and not _OPENING.match(part)]
+    return bool(steps) and all(map(_STEP.match, steps))
 
 
 def _is_task(words: str) -> bool:

@@ -41,6 +41,7 @@ from holdfast.refine.facts.amendments import (
     sets_other_measure,
     statement_words,
 )
+from holdfast.refine.facts.momentary_orders import orders_steps
 from holdfast.refine.facts.plain_statements import (
     changes_in_part,
     may_be_amended,
@@ -248,9 +249,14 @@ class StatementPool:
 
 
 def _only_reports(claim: Claim) -> bool:
-    """Whether a person only says what they saw going wrong, or pastes what a program printed."""
+    """Whether a person only says what they saw going wrong, pastes what a program printed, or
+    orders the next steps."""
+    if not claim.by_person:
+        return False
     said = sentences(claim.text)
-    return claim.by_person and bool(said) and all(reports_fault(s) or is_printed(s) for s in said)
+    if any(map(is_printed, said)):
+        return True
+    return bool(said) and all(reports_fault(one) or orders_steps(one) for one in said)
 
 
 def _around(claim: Claim, context: ExchangeContext) -> str:
