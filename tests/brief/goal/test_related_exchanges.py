@@ -126,6 +126,19 @@ def test_a_decision_is_told_with_how_its_exchange_ended(tmp_path: Path) -> None:
     assert text.count("nineteen bays") == 1 and "never with ropes" in text, text
 
 
+def test_items_of_a_list_are_told_with_a_mark_between_them(tmp_path: Path) -> None:
+    asked = "What does the bilge pump of the harbour tug report to the bridge?"
+    items = "- Water level of the bilge in centimetres\n- Hours of the pump motor\n- Its last fault"
+    write(tmp_path, 1, 4, asked, f"The bilge pump tells the bridge three things.\n\n{items}")
+    settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
+    with Holdfast(with_empty_memory(settings), now=lambda: NOW) as memory:
+        memory.ingest(memory.ingestion.find([tmp_path / "p"]))
+        goal = "Report the temperature of the bilge pump of the harbour tug to the bridge"
+        (found,) = related(memory, 0.6, 0.3, goal, "bilge")
+        text = " ".join(one.text for one in found.statements)
+    assert "Water level of the bilge in centimetres; Hours of the pump motor" in text, text
+
+
 def test_a_prompt_about_something_else_is_told_nothing(depot: Holdfast) -> None:
     prompt = "Add a login page with two factor authentication for the customers"
     assert depot.briefs.goal_brief(prompt, "depot").text == ""

@@ -116,6 +116,8 @@ _TAKES_BACK = regex(
     re.IGNORECASE,
 )
 _CODE = regex(r"`[^`]*`|\[[^\]]*\]\([^)]*\)|\S*/\S*")
+# How a sentence ends; an item of a list may end with a word.
+_ENDS = (".", "!", "?", "…", ":", ";", ",", "。")
 # A file outside of the project.
 _ABSOLUTE = regex(r"[/~]|[A-Za-z]:")
 
@@ -447,8 +449,15 @@ def _beginning_and_end(found: Sequence[str]) -> str:
     rest = found[first:]
     last = _count(rest[::-1], LIMITS.end, least=0)
     gap = ["…"] if last < len(rest) else []
-    head = " ".join(found[:first])[: LIMITS.beginning + LIMITS.end]
-    return " ".join([head, *gap, *rest[len(rest) - last :]]) if found else ""
+    head = _joined(found[:first])[: LIMITS.beginning + LIMITS.end]
+    return " ".join(filter(None, [head, *gap, _joined(rest[len(rest) - last :])]))
+
+
+def _joined(found: Sequence[str]) -> str:
+    """Sentences one after the other; items of a list, which end without a mark, with one between
+    them."""
+    closed = (one if one.endswith(_ENDS) else f"{one};" for one in found[:-1])
+    return " ".join([*closed, *found[-1:]])
 
 
 def _count(found: Sequence[str], room: int, least: int = 1) -> int:
@@ -472,4 +481,4 @@ def _beginning(found: Iterable[str]) -> str:
         if sum(map(len, told)) + len(sentence) > LIMITS.characters and told:
             break
         told.append(sentence)
-    return " ".join(told)[: LIMITS.characters]
+    return _joined(told)[: LIMITS.characters]
