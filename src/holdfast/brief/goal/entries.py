@@ -1,4 +1,4 @@
-"""What a goal brief tells of one matter, and the text of the brief."""
+"""The entries of a goal brief, and its text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from holdfast.brief.frame import Brief, format_day, origin_label, wrap_brief
 from holdfast.brief.work_items import DecisionQuote, WorkItem, WorkItems
 from holdfast.framed_text import one_line, quote
-from holdfast.language import sentences
+from holdfast.language import collapse_spaces, sentences
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.uris import uri
 from holdfast.recall.retrievers.recaps import RecapMatch, stating_uris
@@ -29,7 +29,7 @@ class Replaced(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """What the brief tells of one item: its decisions, what it replaces, and what it came to."""
+    """One item of the brief: its decisions, what it replaces, and what came of it."""
 
     item: WorkItem
     decisions: tuple[DecisionQuote, ...]
@@ -101,13 +101,17 @@ def _statement_line(one: RelatedStatement) -> str:
 
 
 def _not_said_in(texts: Sequence[str], decisions: Sequence[DecisionQuote]) -> list[DecisionQuote]:
-    """The decisions of which some sentence does not stand in some texts as it is."""
-    said = "\n".join(texts).casefold()
+    """The decisions of which some sentence is no sentence of these texts."""
+    said = {_plain_sentence(one) for text in texts for one in sentences(text)}
     return [
         one
         for one in decisions
-        if not all(part.casefold().rstrip(".!") in said for part in sentences(one.sentence))
+        if not {_plain_sentence(part) for part in sentences(one.sentence) or [one.sentence]} <= said
     ]
+
+
+def _plain_sentence(text: str) -> str:
+    return collapse_spaces(text).casefold().rstrip(".!;")
 
 
 def _lines(entry: Entry, memory_file: MemoryFile) -> list[str]:

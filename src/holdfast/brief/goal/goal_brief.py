@@ -44,7 +44,7 @@ from holdfast.store.protocol import Reader
 
 TYPE_CHECKING = False  # `typing` delays hooks: see `lazy_named_tuple`
 if TYPE_CHECKING:
-    from holdfast.brief.goal.related_exchanges import RelatedExchange
+    from holdfast.brief.goal.related_exchanges import Outdated, RelatedExchange
     from holdfast.model.knowledge import Rule
     from holdfast.recall.core.candidates import ScoredPassage
 
@@ -233,6 +233,7 @@ class _GoalSearch:
         self.items = WorkItems(reader, bank, turns)
         self.superseded: list[Superseded] = []
         self.recaps = RecapSearch(reader, bank)
+        self._replaced: Outdated | None = None
 
     @property
     def is_about_something_new(self) -> bool:
@@ -253,20 +254,46 @@ class _GoalSearch:
         decisions in `ranked` items replaced, and without what the recaps say."""
         if not self._nearest:
             return ()
-        from holdfast.brief.goal.related_exchanges import Outdated, related_exchanges
+        from holdfast.brief.goal.related_exchanges import related_exchanges
 
-        reader, bank = self._reader, self._bank
+        said = [match.recap.memory.what for match in recaps]
+        return related_exchanges(
+            self._reader,
+            self._bank,
+            self._prompt,
+            self._nearest,
+            lambda: self._outdated(ranked),
+            said,
+        )
 
-        def outdated() -> Outdated:
+    def add_ending(self, entry: Entry, ranked: Sequence[_ScoredItem]) -> Entry:
+        """A decision with how its exchange ended, if nothing of the exchange is quoted yet. Only
+        with a model: what finds the ending takes a hook without a server 48 ms to import."""
+        item = entry.item
+        if self._semantic is None or entry.came_to or item.kind != "exchange":
+            return entry
+        if item.ended or entry.replaced:
+            return entry
+        from holdfast.brief.goal.related_exchanges import how_it_ended
+
+        said = [decision.sentence for decision in entry.decisions]
+        outdated = self._outdated(ranked)
+        ending = how_it_ended(self._reader, self._bank, item.id, said, outdated)
+        return entry._replace(came_to=ending)
+
+    def _outdated(self, ranked: Sequence[_ScoredItem]) -> Outdated:
+        """What decisions in `ranked` items replaced."""
+        from holdfast.brief.goal.related_exchanges import Outdated
+
+        if self._replaced is None:
             items = [scored.item for scored in ranked]
             latest = _later_versions(items)
             replaced = [item for item in items if item.uri in latest]
             replaced += [one.earlier for one in self.superseded]
             left = {item.uri for item in replaced}
-            return Outdated(reader, bank, replaced, [i for i in items if i.uri not in left])
-
-        said = [match.recap.memory.what for match in recaps]
-        return related_exchanges(reader, bank, self._prompt, self._nearest, outdated, said)
+            hold = [item for item in items if item.uri not in left]
+            self._replaced = Outdated(self._reader, self._bank, replaced, hold)
+        return self._replaced
 
     def run(self) -> list[_ScoredItem]:
         """The items with decisions, best first."""
@@ -382,28 +409,21 @@ def goal_brief(
     from holdfast.brief.memory_file import MemoryFile
     from holdfast.brief.verdicts import read_verdicts
 
-    entries = _choose(ranked, run.items, run.superseded)
     is_outdated = read_verdicts(reader, bank).is_outdated
-    found = _recaps_first(recaps, related, entries, run.recaps)
-    told = [one for one in found if not any(map(is_outdated, records_of(one)))]
+
+    def holds(one: RecapMatch | RelatedExchange | Entry) -> bool:
+        return not any(map(is_outdated, records_of(one)))
+
+    # Judged before they are joined: what an agent said of an exchange ends no decision made in it.
+    entries = filter(holds, _choose(ranked, run.items, run.superseded))
+    found = _recaps_first(recaps, [*filter(holds, related)], [*entries], run.recaps)
+    told = [one for one in found if holds(one)]
     if not told:
         return EMPTY_BRIEF
-    if semantic is not None:  # what finds the ending takes a hook without a server 48 ms to import
-        told = [_with_ending(reader, bank, one) if isinstance(one, Entry) else one for one in told]
+    told = [run.add_ending(one, ranked) if isinstance(one, Entry) else one for one in told]
     known = rules()
     memory_file = MemoryFile(reader.rules.all(bank) if known is None else known)
     return render(told, memory_file, run.items, LIMITS.characters)
-
-
-def _with_ending(reader: Reader, bank: str, entry: Entry) -> Entry:
-    """A decision with how its exchange ended, if that is not told already."""
-    item = entry.item
-    if entry.came_to or item.kind != "exchange" or item.ended or entry.replaced:
-        return entry
-    from holdfast.brief.goal.related_exchanges import how_it_ended
-
-    said = [decision.sentence for decision in entry.decisions]
-    return entry._replace(came_to=how_it_ended(reader, bank, item.id, said))
 
 
 def _recaps_first(

@@ -206,11 +206,14 @@ def related_exchanges(
     return told
 
 
-def how_it_ended(reader: Reader, bank: str, id: str, said: Sequence[str]) -> RelatedExchange | None:
-    """What the last message of an exchange tells beyond what is said anyway; None if nothing."""
+def how_it_ended(
+    reader: Reader, bank: str, id: str, said: Sequence[str], outdated: Outdated
+) -> RelatedExchange | None:
+    """What the last message of an exchange adds to what is said anyway; None if nothing, or if what
+    came of the exchange was replaced."""
     found = reader.records.find(bank, "exchange", id, 1)
     exchange = found[0] if found else None
-    if not isinstance(exchange, Exchange) or exchange.status in ENDED_STATUSES:
+    if not isinstance(exchange, Exchange) or outdated.has_exchange(exchange):
         return None
     ended = read_ended_words(reader, bank)
     statements = tuple(_messages(reader, exchange, (), ended, said))
@@ -434,7 +437,8 @@ def _last_message(reader: Reader, exchange: Exchange) -> Turn | None:
     if exchange.author or exchange.status is not Status.OBSERVED:
         return None
     last = exchange.last_seq
-    for first in {max(exchange.first_seq, last - LIMITS.last_turns): 0, exchange.first_seq: 0}:
+    near_the_end = max(exchange.first_seq, last - LIMITS.last_turns)
+    for first in dict.fromkeys((near_the_end, exchange.first_seq)):
         turns = reader.turns.of_session(exchange.bank, exchange.session, first, last)
         said = [turn for turn in turns if turn.role is Role.ASSISTANT and turn.text.strip()]
         if said:
