@@ -7,8 +7,14 @@ from pathlib import Path
 import pytest
 
 from holdfast.app.memory import Holdfast
+from holdfast.brief.goal.entries import Entry, entry_lines
 from holdfast.brief.goal.first_prompt import PromptSimilarity
 from holdfast.brief.goal.related_exchanges import Outdated, RelatedExchange, related_exchanges
+from holdfast.brief.memory_file import MemoryFile
+from holdfast.brief.work_items import DecisionQuote, WorkItem
+from holdfast.model.curation import Verdict
+from holdfast.model.trust import Trust
+from holdfast.model.uris import uri
 from holdfast.recall.core.candidates import ScoredPassage
 from holdfast.recall.query.terms import read_terms
 from holdfast.settings import Settings
@@ -124,6 +130,35 @@ def test_a_decision_is_told_with_how_its_exchange_ended(tmp_path: Path) -> None:
         goal = "Fasten freight on the ship with ropes"  # too few words to find it by meaning alone
         text = memory.briefs.goal_brief(goal, "depot").text
     assert text.count("nineteen bays") == 1 and "never with ropes" in text, text
+
+
+def test_a_statement_that_was_called_outdated_takes_no_decision_with_it(depot: Holdfast) -> None:
+    goal = "Charge the forklift trucks at noon too: their chargers are free then"
+    bank = depot.reader.banks.all()[0].id
+    known = depot.reader.memories.retained(bank, limit=100)
+    (stated,) = [uri("memory", one.id) for one in known if "charging plan leaves" in one.what]
+    assert stated in depot.briefs.goal_brief(goal, "depot").records
+    depot.curation.judge([stated], Verdict.OUTDATED)
+    try:
+        text = depot.briefs.goal_brief(goal, "depot").text
+        assert "charge forklift trucks between eleven and two" in text
+        assert "charging plan leaves out" not in text
+    finally:
+        depot.undo()
+
+
+@pytest.mark.parametrize(
+    ("title", "repeats"),
+    [("Use ropes for the deck cargo", True), ("Do not use ropes for the deck cargo", False)],
+)
+def test_a_decision_is_left_out_only_where_its_whole_sentence_stands(
+    title: str, repeats: bool
+) -> None:
+    said = "Use ropes for the deck cargo."
+    decision = DecisionQuote(said, "agent", NOW, "holdfast://turn/1", 2.0, False, (0, 0))
+    item = WorkItem("exchange", "1", NOW, title, Trust.USER, lambda: (decision,))
+    lines = entry_lines(Entry(item, (decision,), None), MemoryFile([]))
+    assert (f"  agent: “{said}”" in lines) is not repeats
 
 
 def test_items_of_a_list_are_told_with_a_mark_between_them(tmp_path: Path) -> None:

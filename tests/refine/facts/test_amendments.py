@@ -482,3 +482,9 @@ def test_the_history_that_a_program_hands_over_is_nobodys_statement(tmp_path: Pa
         "Allowed.",
     )
     assert [fact.status for fact in facts_of(tmp_path, pair)] == [Status.OBSERVED]
+
+
+def test_what_a_person_lays_down_beside_a_printed_line_counts(tmp_path: Path) -> None:
+    later = "[worker] payload refused. Uploads are capped at 20 MB from now on, not 10."
+    facts = facts_of(tmp_path, pair_of("uploads are capped at 10 MB", later, "The cap is 20 MB."))
+    assert [fact for fact in facts if fact.superseded_by]

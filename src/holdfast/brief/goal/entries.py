@@ -50,7 +50,7 @@ def render(
         if isinstance(one, RecapMatch):
             more = _recap_lines(one, memory_file, items)
         else:
-            more = _lines(one, memory_file) if isinstance(one, Entry) else _related_lines(one)
+            more = entry_lines(one, memory_file) if isinstance(one, Entry) else _related_lines(one)
         if sum(map(len, (*lines, *more))) + len(lines) > characters and records:
             continue
         lines += more
@@ -114,7 +114,8 @@ def _plain_sentence(text: str) -> str:
     return collapse_spaces(text).casefold().rstrip(".!;")
 
 
-def _lines(entry: Entry, memory_file: MemoryFile) -> list[str]:
+def entry_lines(entry: Entry, memory_file: MemoryFile) -> list[str]:
+    """The lines of one item."""
     item = entry.item
     lines: list[str] = []
     who = ""

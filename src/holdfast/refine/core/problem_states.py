@@ -85,10 +85,14 @@ _WISHES = regex(
 # What a program printed.
 _PRINTED = regex(
     r"^\W*(?:\[[\w -]+\] |error:|fatal:|warning:|traceback|npm err|\$ )|[─-╿]{3}|-- INSERT --|"
+    r"\b[a-z]:\\\S+\.\w+ \d+\b|\bcould not be (?:completed|found)\b.*[\\/]\w+[\\/]",
+    re.IGNORECASE,
+)
+# What a linter found, pasted as a request: "'Draw' has a cyclomatic complexity of '49'. Rewrite …".
+_FINDING = regex(
     r"\bduplicated lines \(%\)|\bdefine a constant instead of using this literal\b|"
     r"\b(?:cyclomatic|cognitive) complexity of\b|\bseverity code description\b|"
-    r"\b(?:error|warning) \(active\)|\bthis rule raises an issue\b|"
-    r"\b[a-z]:\\\S+\.\w+ \d+\b|\bcould not be (?:completed|found)\b.*[\\/]\w+[\\/]",
+    r"\b(?:error|warning) \(active\)|\bthis rule raises an issue\b",
     re.IGNORECASE,
 )
 
@@ -155,6 +159,11 @@ def reports_fault(sentence: str) -> bool:
     return _REPORTS.search(sentence) is not None and not _WISHES.search(sentence)
 
 
+def is_finding(sentence: str) -> bool:
+    """Whether a sentence is a finding of a linter."""
+    return _FINDING.search(sentence) is not None
+
+
 def is_printed(sentence: str) -> bool:
     """Whether a sentence was printed by a program: an error, a finding of a linter, a frame."""
-    return _PRINTED.search(sentence) is not None
+    return is_finding(sentence) or _PRINTED.search(sentence) is not None

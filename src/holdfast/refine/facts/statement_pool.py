@@ -22,7 +22,7 @@ from holdfast.refine.core.named_supersession import (
     names_superseded,
     shared_pieces,
 )
-from holdfast.refine.core.problem_states import is_printed, reports_fault
+from holdfast.refine.core.problem_states import is_finding, is_printed, reports_fault
 from holdfast.refine.core.statement_similarity import says_the_same, statement_features
 from holdfast.refine.facts import hypotheses
 from holdfast.refine.facts.amendments import (
@@ -250,13 +250,15 @@ class StatementPool:
 
 def _only_reports(claim: Claim) -> bool:
     """Whether a person only says what they saw going wrong, pastes what a program printed, or
-    orders the next steps."""
+    orders the next steps. What stands beside a finding of a linter is the linter's, too."""
     if not claim.by_person:
         return False
     said = sentences(claim.text)
-    if any(map(is_printed, said)):
+    if any(map(is_finding, said)):
         return True
-    return bool(said) and all(reports_fault(one) or orders_steps(one) for one in said)
+    return bool(said) and all(
+        reports_fault(one) or is_printed(one) or orders_steps(one) for one in said
+    )
 
 
 def _around(claim: Claim, context: ExchangeContext) -> str:
