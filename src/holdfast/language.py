@@ -411,9 +411,15 @@ def states_decision(sentence: str) -> bool:
 
 
 _CHATTER = regex(
-    r"^(?:let me|i'll|i will|i'm going to|now (?:let|i)|let's (?:see|check|look|start|run)|perfect|"
+    r"^(?:let me|i['’]ll|i will|i['’]m going to|now (?:let|i)|"
+    r"let['’]s (?:see|check|look|start|run)|perfect|"
     r"great|good|excellent|ok|okay|sure|alright|done|now |first,? (?:let|i)|looking|i need to|"
-    r"i can see|i see|got it|here(?:'s| is| are)|you'?re (?:absolutely )?right)\b",
+    r"i can see|i see|got it|here(?:['’]s| is| are)|"
+    r"you(?:['’]?re| are) (?:absolutely |completely |totally )?(?:right|correct)"
+    r"(?![-\w]| now\b))\b|"
+    # An apology; what stands behind it may be a statement.
+    r"^(?:i (?:\w+ )?apologi[sz]e|(?:my )?apologies|i owe you an apology|"
+    r"(?:i['’]?m |i am )?(?:so |very )?sorry)\b[^,:;–—]*$",
     re.IGNORECASE,
 )
 

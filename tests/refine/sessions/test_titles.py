@@ -7,9 +7,9 @@ import pytest
 from holdfast.model.records import Exchange, ExchangeType, Outcome, Role, Session, ToolCall, Turn
 from holdfast.model.trust import Trust
 from holdfast.refine.core.signals import COMMITTED, PULL_REQUESTED
+from holdfast.refine.requests.telling_words import says_something
 from holdfast.refine.sessions.digests import build_digest
 from holdfast.refine.sessions.exchanges import build_exchange
-from holdfast.refine.sessions.telling_words import says_something
 from holdfast.refine.sessions.titles import asked_subject, session_subject, session_title
 
 

@@ -18,7 +18,7 @@ from holdfast.framed_text import one_line, quote
 from holdfast.language import content_stems, plain, sentences, truncate
 from holdfast.model.records import Exchange
 from holdfast.refine.core.statement_similarity import own_words
-from holdfast.refine.sessions.telling_words import says_something
+from holdfast.refine.requests.telling_words import says_something
 from holdfast.regex import regex
 from holdfast.store.protocol import Reader
 

@@ -28,7 +28,7 @@ from holdfast.model.records import Digest, Outcome, Session
 from holdfast.model.uris import uri
 from holdfast.recall.core.correction_notes import correction_note
 from holdfast.recall.core.ended_words import WHOLE_SESSION, EndedWords
-from holdfast.refine.sessions.telling_words import says_something
+from holdfast.refine.requests.telling_words import says_something
 from holdfast.regex import regex
 from holdfast.sources.claude_code.files import AGENT
 from holdfast.store.protocol import Reader

@@ -27,7 +27,7 @@ from holdfast.language import (
 )
 from holdfast.model.records import Exchange, Outcome, Role, Turn
 from holdfast.refine.core.signals import is_go_ahead, is_interruption
-from holdfast.refine.sessions.telling_words import EMPTY, says_something, telling_stems
+from holdfast.refine.requests.telling_words import EMPTY, says_something, telling_stems
 from holdfast.regex import regex
 from holdfast.store.protocol import Reader
 

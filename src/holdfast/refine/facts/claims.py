@@ -35,6 +35,7 @@ from holdfast.refine.facts.error_signatures import error_lines, signature_of
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
 from holdfast.refine.facts.plain_statements import find_plain_statements, reported_changes
 from holdfast.refine.facts.typed_text import is_handed_over
+from holdfast.refine.requests.headlines import headline
 from holdfast.regex import regex
 
 
@@ -273,7 +274,9 @@ def _problem_claims(x: Exchange, turns: Sequence[Turn]) -> Iterator[Claim]:
         turn, sentence, line = explanation
         kind, status, problem = ClaimKind.SOLUTION, Status.VERIFIED, line or x.title
     else:
-        turn, sentence, line = turns[0], x.title, _last_error(failed)
+        # The title may be the agent's words for what was asked.
+        asked = headline(turns[0].text[: _LIMITS.max_turn_chars]) if was_asked else ""
+        turn, sentence, line = turns[0], asked or x.title, _last_error(failed)
         if not was_asked and not (attempts and line and not tests_pass):
             return
         # A request that may have been met without a reason, and tests that nobody wanted mended,

@@ -21,8 +21,8 @@ from holdfast.refine.distil.utterances import Utterance, is_answer
 from holdfast.refine.distil.wording import Context, Distilled
 from holdfast.refine.memories.retention_rules import make_occurrence
 from holdfast.refine.memories.statement_networks import statement_network
-from holdfast.refine.sessions.subjects import subject_of
-from holdfast.refine.sessions.telling_words import says_something
+from holdfast.refine.requests.subjects import subject_of
+from holdfast.refine.requests.telling_words import says_something
 from holdfast.refine.sessions.titles import asked_subject
 from holdfast.regex import regex
 

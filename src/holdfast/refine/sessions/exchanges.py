@@ -29,8 +29,9 @@ from holdfast.refine.core.memory_calls import without_memory_calls, without_reto
 from holdfast.refine.core.passages import tool_status
 from holdfast.refine.core.shell_changes import changed_files
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
-from holdfast.refine.sessions.headlines import COMMAND, headline
-from holdfast.refine.sessions.headlines import LIMITS as HEADLINE_LIMITS
+from holdfast.refine.requests.headlines import COMMAND, headline
+from holdfast.refine.requests.headlines import LIMITS as HEADLINE_LIMITS
+from holdfast.refine.requests.restated_requests import restated_request
 from holdfast.refine.sessions.made_branches import made_branch
 from holdfast.regex import regex
 
@@ -157,7 +158,11 @@ def build_exchange(turns: Sequence[Turn], root: str = "") -> Exchange:
     asks = signals.is_question(request)
     delegated = bool(signals.tool_calls(turns, signals.SUBAGENT_TOOLS))
     changed = bool(modified or commits) or (delegated and not asks)
-    title = truncate(_title(request, reply, modified, commits + pulls), LIMITS.title_characters)
+    opening = replies[0].text if replies else ""
+    asked = headline(request)
+    asked = restated_request(request, asked, opening) or asked
+    title = _title(asked, request, reply, modified, commits + pulls)
+    title = truncate(title, LIMITS.title_characters)
     # One more than is needed, because the title may be one of them.
     found = signals.notable_sentences(without_retold(turns), LIMITS.facts + 1)
     notable = [truncate(sentence, LIMITS.fact_characters) for sentence in found]
@@ -211,10 +216,11 @@ def _compare_key(sentence: str) -> str:
     return "".join(c for c in sentence.lower() if c.isalnum())[: LIMITS.same_sentence_letters]
 
 
-def _title(request: str, reply: str, modified: Sequence[str], changes: Sequence[str]) -> str:
+def _title(
+    asked: str, request: str, reply: str, modified: Sequence[str], changes: Sequence[str]
+) -> str:
     """What was asked; if that is very short ("commit", "fix it") or a command with what it printed,
     also the result, and only that if the agent was told to go on."""
-    asked = headline(request)
     is_command = COMMAND.match(asked) is not None and "\n" in request
     long_enough = len(asked.split()) >= HEADLINE_LIMITS.words and not is_command
     if long_enough or (asked and not reply and not modified):

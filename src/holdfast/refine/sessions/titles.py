@@ -21,15 +21,15 @@ from holdfast.language import (
 )
 from holdfast.model.records import Exchange, Outcome, Session
 from holdfast.refine.core.signals import COMMITTED, PULL_REQUESTED, is_commit, is_pull_request
-from holdfast.refine.sessions.exchanges import NO_REQUEST, RESULT
-from holdfast.refine.sessions.headlines import COMMAND, short_links
-from holdfast.refine.sessions.telling_words import (
+from holdfast.refine.requests.headlines import COMMAND, short_links
+from holdfast.refine.requests.telling_words import (
     EMPTY,
     MIN_STEMS,
     WITHOUT_SPACES,
     says_something,
     telling_stems,
 )
+from holdfast.refine.sessions.exchanges import NO_REQUEST, RESULT
 from holdfast.regex import regex
 
 # With this many stems a request needs no result; with fewer than the second it only names a thread.

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from holdfast.language import capitalize, collapse_spaces, content_stems, headings, sentences
-from holdfast.refine.sessions.telling_words import telling_stems
+from holdfast.refine.requests.telling_words import telling_stems
 from holdfast.regex import regex
 
 
@@ -40,7 +40,7 @@ _COURTESY = regex(
     r"[,.! ]+)*"
     r"(?:(?:can|could|would|will) you (?:please )?|please |i(?:'d| would) like you to |"
     r"i (?:want|need) you to |let'?s |we need to |i want to |your (?:task|job) (?:is )?to |"
-    r"your task: )?",
+    r"your task: )?(?:help me (?:to )?(?!with\b|out\b|on\b|please\b))?",
     re.IGNORECASE,
 )
 _TRAILING_MARKS = " .:;!,"
@@ -57,6 +57,13 @@ _SPEAKER = regex(r"^@\[(\w+)\]:[ \t]*", re.M)
 _ASKING_SPEAKERS = frozenset(("user", "human"))
 # A command of the agent before what it is given: "/review the parser".
 _SLASH_COMMAND = regex(r"^/[\w:-]+ +(?=(?:\S+ +){2}\S)")
+# What an editor puts before a request: the assistant that is asked, the terminal, what is selected.
+# One or two files say what it is about, a list of them before or behind it does not.
+_MENTIONED = regex(
+    r"^(?:(?:@(?:agent|workspace)\b|#(?:terminal\w+|codebase\b|selection\b))[,:]?\s+)+"
+)
+_FILE = r"@[\w./\\-]*\w\.\w{1,10}\b"
+_LISTED_FILES = regex(rf"^(?:{_FILE}[ \t,]*){{3,}}|(?<=[.?!:\n])\s*(?:{_FILE}[ \t,]*){{3,}}$")
 # How Claude Code starts a subagent before there is work for it.
 _WARM_UP = regex(r"^\W*warm-?up\W*$", re.I)
 _PLAN_PREAMBLE = regex(
@@ -110,7 +117,7 @@ _AT_WORK = regex(r"^You are (?:currently |now )?(?=[a-z]{3,}ing\b)")
 
 def headline(request: str) -> str:
     """What a request asks for, without courtesies; "" for an empty one and a warm-up."""
-    text = _SLASH_COMMAND.sub("", _unwrapped(_untagged(request.strip())))
+    text = _SLASH_COMMAND.sub("", _without_mentions(_unwrapped(_untagged(request.strip()))))
     if not text or _WARM_UP.match(text):
         return ""
     if pasted := _TERMINAL.search(text):
@@ -120,6 +127,12 @@ def headline(request: str) -> str:
             return short_links(command)
         text = typed or text
     return short_links(_of_history(text) or _of_document(text) or _of_sentences(text))
+
+
+def _without_mentions(text: str) -> str:
+    """A request without what an editor put into it, if enough of it is left."""
+    left = _MENTIONED.sub("", _LISTED_FILES.sub(" ", text).strip())
+    return left if len(left.split()) >= LIMITS.words else text
 
 
 def _unwrapped(text: str) -> str:

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from holdfast.refine.sessions.subjects import subject_of
+from holdfast.refine.requests.subjects import subject_of
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.refine.sessions.headlines import headline, short_links
+from holdfast.refine.requests.headlines import headline, short_links
 
 TEAM_PROMPT = """# Orders Phase 6 — Close the remaining gaps — Agent Team Prompt
 
@@ -56,6 +56,25 @@ HISTORY = """The following is the Codex agent history whose request action you a
             "Add a retry to the uploader.",
             "Add a retry to the uploader",
         ),
+        ("@agent Add a retry to the uploader", "Add a retry to the uploader"),
+        ("@a.py @b.py @docs/c.md, add a retry to the uploader", "Add a retry to the uploader"),
+        (
+            "Move @src/a.py, @src/b.py, @src/c.py to lib",
+            "Move @src/a.py, @src/b.py, @src/c.py to lib",
+        ),
+        ("Can you help me find a name for the uploader?", "Find a name for the uploader?"),
+        ("Help me please add a retry", "Help me please add a retry"),
+        ("@src/uploader.py add a retry to it", "@src/uploader.py add a retry to it"),
+        ("Help me find a name for the uploader", "Find a name for the uploader"),
+        ("Help me with the uploader's retry", "Help me with the uploader's retry"),
+        ("#terminalLastCommand add a retry to the uploader", "Add a retry to the uploader"),
+        (
+            "Does the uploader retry?@docs/PLAN.md @docs/TODO.md @src/uploader.py",
+            "Does the uploader retry?",
+        ),
+        ("Add what is in @docs/PLAN.md to it", "Add what is in @docs/PLAN.md to it"),
+        ("#terminalSelection go on", "#terminalSelection go on"),
+        ("@ann please add a retry to it", "@ann please add a retry to it"),
         ("Good morning, it is the 24th of July.", "Good morning, it is the 24th of July"),
         (
             "Your name is **Pim**, a coding agent. Your task: add a retry to the uploader.",

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from holdfast.language import collapse_spaces, plain, sentences, words
 from holdfast.refine.core.word_classes import WordClass, word_class
-from holdfast.refine.sessions.headlines import COMMAND
-from holdfast.refine.sessions.telling_words import telling_stems
+from holdfast.refine.requests.headlines import COMMAND
+from holdfast.refine.requests.telling_words import telling_stems
 from holdfast.regex import regex
 
 
