@@ -31,7 +31,7 @@ from holdfast.sources.rule_locations import file_stamp
 from holdfast.store.protocol import Reader, Writer
 
 # Raise it when briefs change, so that all are written again.
-_FORMAT_VERSION = 23
+_FORMAT_VERSION = 24
 _FOLDERS_FILE = "folders.json"
 _SETTINGS_FILE = "settings.json"
 _TRIGGERS_SUFFIX = ".triggers.json"

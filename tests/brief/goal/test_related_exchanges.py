@@ -12,6 +12,7 @@ from holdfast.brief.goal.first_prompt import PromptSimilarity
 from holdfast.brief.goal.related_exchanges import Outdated, RelatedExchange, related_exchanges
 from holdfast.brief.memory_file import MemoryFile
 from holdfast.brief.work_items import DecisionQuote, WorkItem
+from holdfast.language import sentences
 from holdfast.model.curation import Verdict
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
@@ -145,6 +146,75 @@ def test_a_statement_that_was_called_outdated_takes_no_decision_with_it(depot: H
         assert "charging plan leaves out" not in text
     finally:
         depot.undo()
+
+
+def test_of_a_decision_and_what_came_of_it_each_sentence_stands_once(tmp_path: Path) -> None:
+    asked = "The conveyor belt in the sorting hall stops whenever it rains"
+    cause = "Root cause: the light barrier of the conveyor belt takes rain drops for stuck parcels."
+    rule = "From now on always put a cover over light barriers outside."
+    write(tmp_path, 1, 4, asked, f"{cause} Fixed by putting a cover over the light barrier. {rule}")
+    write(tmp_path, 2, 5, "Count the pallets", "The forty pallets in hall two are counted.")
+    settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
+    with Holdfast(with_empty_memory(settings), now=lambda: NOW) as memory:
+        memory.ingest(memory.ingestion.find([tmp_path / "p"]))
+        memory.ingestion.embed()
+        goal = "The conveyor belt of the sorting hall halts in wet weather"
+        text = memory.briefs.goal_brief(goal, "depot").text
+    assert text.count(cause) == 1 and text.count(rule) == 1, text
+
+
+BELT = "The belt in the sorting hall stops in rain because its motor gets wet."
+
+
+@pytest.mark.parametrize(
+    ("corrected", "told"),
+    [
+        (BELT, [f"ann, correcting this on 2026-06-01: “{BELT}”"]),
+        (
+            f"{BELT}\nFrom now on always put a cover over the motor. The drops did no harm.",
+            [f"“{BELT}”", "ann, correcting this on 2026-06-01: “", "put a cover", "did no harm"],
+        ),
+        (
+            f"{BELT} " + "The hall has been wet since May. " * 400,
+            [BELT, "ann, correcting this on 2026-06-01: “", "wet since May"],
+        ),
+    ],
+)
+def test_an_exchange_that_a_person_corrected_is_told_in_their_words(
+    tmp_path: Path, corrected: str, told: list[str]
+) -> None:
+    asked = "The conveyor belt in the sorting hall stops whenever it rains"
+    answered = "Put a cover over the light barrier, which had taken rain drops for stuck parcels."
+    write(tmp_path, 1, 4, asked, answered)
+    write(tmp_path, 2, 5, "Count the pallets", "The forty pallets in hall two are counted.")
+    settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
+    with Holdfast(with_empty_memory(settings), now=lambda: NOW) as memory:
+        memory.ingest(memory.ingestion.find([tmp_path / "p"]))
+        memory.ingestion.embed()
+        goal = "The conveyor belt of the sorting hall halts in wet weather"
+        assert "cover over the light barrier" in memory.briefs.goal_brief(goal, "depot").text
+        sessions = memory.reader.sessions
+        bank = memory.reader.banks.all()[0].id
+        found = [x for s in sessions.latest(None) for x in sessions.exchanges(bank, s.id)]
+        (about,) = [one for one in found if "conveyor" in one.title]
+        memory.correct(about.id, corrected, who="ann")
+        text = memory.briefs.goal_brief(goal, "depot").text
+    assert "light barrier" not in text and "user:" not in text, text
+    assert [words for words in told if words not in text] == [], text
+    repeated = [one for one in sentences(corrected)[:3] if text.count(one) > 1]
+    assert (repeated == [] or "since May" in repeated[-1]) and len(text) < 2_000, text
+
+
+def test_a_statement_in_the_words_of_the_title_is_no_correction(tmp_path: Path) -> None:
+    asked = "We never run the conveyor belt in the sorting hall at night: the neighbours complain"
+    write(tmp_path, 1, 4, asked, "The belt's plan leaves out the hours from ten to six.")
+    write(tmp_path, 2, 5, "Count the pallets", "The forty pallets in hall two are counted.")
+    settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
+    with Holdfast(with_empty_memory(settings), now=lambda: NOW) as memory:
+        memory.ingest(memory.ingestion.find([tmp_path / "p"]))
+        memory.ingestion.embed()
+        text = memory.briefs.goal_brief("Run the conveyor belt of the hall at night", "depot").text
+    assert "neighbours complain" in text and "correct" not in text.partition("\n- ")[2], text
 
 
 @pytest.mark.parametrize(

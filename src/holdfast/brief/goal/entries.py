@@ -89,29 +89,24 @@ def _recap_lines(match: RecapMatch, memory_file: MemoryFile, items: WorkItems) -
 
 
 def _related_lines(related: RelatedExchange) -> list[str]:
-    lines = [f"- {format_day(related.exchange.started)}, in {quote(related.title)}"]
-    lines += map(_statement_line, related.statements)
+    day, first = format_day(related.exchange.started), related.statements[0]
+    if first.who and first.text == related.title:  # a person corrected it, in one line
+        lines = [f"- {day}, {_statement_line(first).strip()}"]
+    else:
+        lines = [f"- {day}, in {quote(related.title)}", *map(_statement_line, related.statements)]
     files = ", ".join(sorted(related.files)[:_MAX_FILES_TOLD])
     return [*lines, f"  files: {one_line(files)}"] if files else lines
 
 
 def _statement_line(one: RelatedStatement) -> str:
-    who = "agent" if one.by_agent else "user"
+    who = one_line(one.who) or ("agent" if one.by_agent else "user")
     return f"  {who}: {origin_label(one.trust, one.text)}{quote(one.text)} ({one.uri})"
 
 
-def _not_said_in(texts: Sequence[str], decisions: Sequence[DecisionQuote]) -> list[DecisionQuote]:
-    """The decisions of which some sentence is no sentence of these texts."""
-    said = {_plain_sentence(one) for text in texts for one in sentences(text)}
-    return [
-        one
-        for one in decisions
-        if not {_plain_sentence(part) for part in sentences(one.sentence) or [one.sentence]} <= said
-    ]
-
-
-def _plain_sentence(text: str) -> str:
-    return collapse_spaces(text).casefold().rstrip(".!;")
+def _plain_sentences(*texts: str) -> set[str]:
+    """The sentences of some texts, without what does not tell them apart."""
+    found = (one for text in texts for one in sentences(text) or [text])
+    return {collapse_spaces(one).casefold().rstrip(".!;") for one in found}
 
 
 def entry_lines(entry: Entry, memory_file: MemoryFile) -> list[str]:
@@ -120,9 +115,13 @@ def entry_lines(entry: Entry, memory_file: MemoryFile) -> list[str]:
     lines: list[str] = []
     who = ""
     said = [decision.sentence for decision in entry.decisions]
-    came_to = entry.came_to.statements if entry.came_to else ()
+    came_to = list(entry.came_to.statements) if entry.came_to else []
     title = "" if item.kind == "memory" else item.title
-    new = _not_said_in([title, *(one.text for one in came_to)], entry.decisions)
+    # Of decisions and what came of them each sentence stands once.
+    told = _plain_sentences(title, *(one.text for one in came_to))
+    new = [one for one in entry.decisions if not _plain_sentences(one.sentence) <= told]
+    decided = _plain_sentences(title, *(one.sentence for one in new))
+    came_to = [one for one in came_to if not _plain_sentences(one.text) <= decided]
     for decision in new:
         quoted = quote(decision.sentence)
         if who == decision.who:

@@ -79,6 +79,14 @@ def _head_and_tail(text: str) -> str:
 # So many requests of so many content words that are the same were made by a saved command.
 _TIMES_OF_COMMAND = 3
 _WORDS_OF_COMMAND = 5
+_REQUEST_CHARACTERS = 140
+
+
+def request_names(title: str, details: str) -> tuple[str, ...]:
+    """The title of an exchange, and how its request begins: of the same request an agent may say
+    back something else each time, which is the title then."""
+    label, _, request = details.partition("\n")[0].partition(": ")
+    return (title, request[:_REQUEST_CHARACTERS]) if label == "Asked" else (title,)
 
 
 def saved_commands(titles: Iterable[str]) -> frozenset[str]:

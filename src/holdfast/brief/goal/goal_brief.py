@@ -17,7 +17,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 from holdfast.brief.frame import EMPTY_BRIEF, Brief
 from holdfast.brief.goal.entries import Entry, Replaced, records_of, render
-from holdfast.brief.goal.first_prompt import PromptSimilarity, goal_of, saved_commands
+from holdfast.brief.goal.first_prompt import (
+    PromptSimilarity,
+    goal_of,
+    request_names,
+    saved_commands,
+)
 from holdfast.brief.work_items import (
     DecisionQuote,
     Superseded,
@@ -309,8 +314,12 @@ class _GoalSearch:
             s for s in self._scored.values() if s.similarity >= LIMITS.min_similarity_to_read
         ]
         nearest = sorted(similar, key=lambda s: (-s.similarity, s.item.id))[: LIMITS.items_read]
-        commands = saved_commands(s.item.title for s in self._scored.values())
-        left = (s for s in nearest if s.item.title not in commands and s.item.has_decision)
+        names = {
+            uri: request_names(s.item.title, s.item.details) for uri, s in self._scored.items()
+        }
+        commands = saved_commands(name for found in names.values() for name in found)
+        unsaved = (s for s in nearest if commands.isdisjoint(names[s.item.uri]))
+        left = (s for s in unsaved if s.item.has_decision)
         decided = list(map(self._measure_whole, left))
         return sorted(decided, key=lambda s: (-self._rank_score(s), s.item.time, s.item.id))
 
@@ -409,15 +418,10 @@ def goal_brief(
     from holdfast.brief.memory_file import MemoryFile
     from holdfast.brief.verdicts import read_verdicts
 
+    entries = _choose(ranked, run.items, run.superseded)
     is_outdated = read_verdicts(reader, bank).is_outdated
-
-    def holds(one: RecapMatch | RelatedExchange | Entry) -> bool:
-        return not any(map(is_outdated, records_of(one)))
-
-    # Judged before they are joined: what an agent said of an exchange ends no decision made in it.
-    entries = filter(holds, _choose(ranked, run.items, run.superseded))
-    found = _recaps_first(recaps, [*filter(holds, related)], [*entries], run.recaps)
-    told = [one for one in found if holds(one)]
+    found = _recaps_first(recaps, related, entries, run.recaps)
+    told = [one for one in found if not any(map(is_outdated, records_of(one)))]
     if not told:
         return EMPTY_BRIEF
     told = [run.add_ending(one, ranked) if isinstance(one, Entry) else one for one in told]

@@ -19,7 +19,12 @@ from itertools import accumulate
 from math import inf
 from typing import NamedTuple
 
-from holdfast.brief.goal.first_prompt import PromptSimilarity, is_common, saved_commands
+from holdfast.brief.goal.first_prompt import (
+    PromptSimilarity,
+    is_common,
+    request_names,
+    saved_commands,
+)
 from holdfast.brief.informative import is_of_the_moment
 from holdfast.brief.known_statements import (
     KnownStatement,
@@ -30,7 +35,7 @@ from holdfast.brief.known_statements import (
 )
 from holdfast.brief.statement_ranking import ReplacedWork, is_same_matter
 from holdfast.brief.work_items import WorkItem, normalise_path
-from holdfast.language import content_stems, sentences, without_bold
+from holdfast.language import collapse_spaces, content_stems, sentences, without_bold
 from holdfast.model.knowledge import Memory
 from holdfast.model.query import Passage
 from holdfast.model.records import Exchange, Role, Turn
@@ -129,6 +134,8 @@ class RelatedStatement(NamedTuple):
     by_agent: bool
     trust: Trust
     uri: str
+    # Who said it, if that is neither the agent nor the user of the session.
+    who: str = ""
 
 
 class RelatedExchange(NamedTuple):
@@ -284,10 +291,16 @@ def _candidates(
                 exchange.id, _Candidate(exchange, [], sessions[session], exchanges[session])
             )
             known.found.append(one)
-    commands = saved_commands(one.title for of in exchanges.values() for one in of)
+    commands = saved_commands(
+        name for of in exchanges.values() for one in of for name in _request_names(one)
+    )
     for of in exchanges.values():
-        of[:] = [one for one in of if one.title not in commands]
+        of[:] = [one for one in of if commands.isdisjoint(_request_names(one))]
     return [one for one in found.values() if one.exchange in one.beside]
+
+
+def _request_names(exchange: Exchange) -> tuple[str, ...]:
+    return request_names(exchange.title, exchange.details)
 
 
 def _exchange_of(passage: Passage, exchanges: Sequence[Exchange]) -> Exchange | None:
@@ -399,7 +412,11 @@ def _messages(
     told: Sequence[str],
 ) -> Iterator[RelatedStatement]:
     """How the exchange ended, and what the nearest message of an agent among some passages says,
-    beyond what is told. JSON is nobody's words: programs ask agents for it."""
+    beyond what is told; of an exchange that a person corrected, their words alone. JSON is nobody's
+    words: programs ask agents for it."""
+    if exchange.status is Status.VERIFIED:
+        yield from _correction(reader, exchange, told)
+        return
     said = [content_stems(own_words(text)) for text in told]
 
     def telling(text: str, seq: int) -> list[str]:
@@ -425,6 +442,20 @@ def _messages(
         return
     if words := _beginning(telling(near.body[: LIMITS.read_message], near.seq)):
         yield RelatedStatement(words, True, exchange.trust, uri("turn", near.id))
+
+
+def _correction(
+    reader: Reader, exchange: Exchange, told: Sequence[str]
+) -> Iterator[RelatedStatement]:
+    """What a person corrected an exchange to, beyond what is told; the title if that is all."""
+    known = reader.curation.state(exchange.bank, "exchange", exchange.id)
+    if known is None or not known.text:
+        return
+    before = "\n".join(collapse_spaces(text) for text in (exchange.title, *told))
+    new = [one for one in sentences(known.text) if collapse_spaces(one).rstrip(".") not in before]
+    who = f"{known.who}, correcting this on {known.time[:10]}"
+    words = _beginning_and_end(new) or exchange.title
+    yield RelatedStatement(words, False, Trust.USER, uri("exchange", exchange.id), who)
 
 
 def _sentences_of(message: str) -> list[str]:
