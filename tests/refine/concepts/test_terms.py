@@ -78,6 +78,31 @@ def test_a_long_address_is_read_in_time() -> None:
     assert without_pasted_text("?v=1&" * 3000) == "?v=1&" * 3000
 
 
+@pytest.mark.parametrize(
+    ("pasted", "left"),
+    [
+        ("[plugin:vite:css] [postcss] no gauge.css in styles", ""),
+        (r"C:\quay\Gauge.Test\PaletteTests.cs(259): error test failed", ""),
+        ('quay find "Ann Bell" --json', "quay find --json"),
+        ('Quay find -e flux "Ann Bell" now', "Quay find -e flux now"),
+        ('In the "Gauge editor" press -r to load it', 'In the "Gauge editor" press -r to load it'),
+        (
+            "quay find --json doesn't list it and shouldn't",
+            "quay find --json doesn't list it and shouldn't",
+        ),
+        ("[feat:auth] Add a gauge palette", "[feat:auth] Add a gauge palette"),
+        ('quay find "Ann Bell" ┏━━━━━━┓ ┃ Gauge ┃', ""),
+        ("mend the gauge #terminalSelection crane", "mend the gauge  |  crane"),
+        ('Add the "Night palette" button', 'Add the "Night palette" button'),
+        ("Show [draft] pages", "Show [draft] pages"),
+    ],
+)
+def test_what_a_program_or_an_editor_wrote_is_not_what_a_request_is_about(
+    pasted: str, left: str
+) -> None:
+    assert without_pasted_text(pasted) == left
+
+
 def test_identifiers_stay_whole_and_count_beside_the_phrase_they_are_in() -> None:
     text = "The `AddByUrlScreen` widget, run_jj_action() and src/shell/omp.ps1"
     assert spellings(text) == [

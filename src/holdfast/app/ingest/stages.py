@@ -93,13 +93,13 @@ def _authorship(store: Store, run: StageRun) -> int:
 
 
 # Builds all concepts of a bank anew, from the vectors too.
-CONCEPTS = Stage("concepts", 14, _concepts, reads_vectors=True)
+CONCEPTS = Stage("concepts", 15, _concepts, reads_vectors=True)
 
 # In order: a stage reads what those before it wrote. A stage's module is imported only when it has
 # work, so its version is repeated here; a test compares the two.
 STAGES = (
     Stage("retain", 37, _retain, by_vectors=1000),
-    Stage("facts", 23, _facts),
+    Stage("facts", 24, _facts),
     Stage("patterns", 5, _patterns),
     Stage("reflect", 4, _reflect),
     CONCEPTS,

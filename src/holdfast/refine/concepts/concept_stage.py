@@ -32,7 +32,7 @@ from holdfast.store.knowledge.concepts import DerivedConcept
 from holdfast.store.protocol import Writer
 
 NAME = "concepts"
-VERSION = 14
+VERSION = 15
 _NO_LIMIT = 1 << 40
 # How often concepts are built outside of a transaction before they are built inside of one, which
 # blocks other writers. Another try is needed if a record changed meanwhile.

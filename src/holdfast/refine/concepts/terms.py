@@ -66,7 +66,9 @@ class TermLimits(NamedTuple):
 _LIMITS = TermLimits()
 # Addresses, what an editor fills in ("#terminalSelection"), and a last word that was cut, of which
 # only a half may be left.
-_NO_WORDS = regex(r"\b\w+://\S+|\bwww\.\S+|\S+@\S+|\S*…|(?<![\w#])#[a-z]\w+")
+_FILLED_IN = r"(?<![\w#])#[a-z]\w+"
+_EDITOR_VARIABLE = regex(_FILLED_IN)
+_NO_WORDS = regex(rf"\b\w+://\S+|\bwww\.\S+|\S+@\S+|\S*…|{_FILLED_IN}")
 _FENCE = regex(r"```.*?(?:```|\Z)", re.DOTALL)
 _CODE = regex(r"`([^`\n]{1,80})`")
 # The message of an error that somebody pasted, to the end of its paragraph: words of a program.
@@ -194,18 +196,28 @@ def telling_roots(text: str) -> set[str]:
 # A line of a terminal: its prompt, a command that nobody would write as a request, a log.
 _TERMINAL = regex(
     r"^(?:\S*\w@[\w.-]+[: ]\S+ ?[%$#❯>] |[❯➜$] *\w|[~/]\S* \([\w/.-]+\) |"
-    r"(?i:uv|npm|bun|poetry) run |(?i:npx) \S|(?i:sudo) \S).*$|"
+    r"(?i:uv|npm|bun|poetry) run |(?i:npx) \S|(?i:sudo) \S|"
+    r"[^\n\u2500-\u257f]*[\u2500-\u257f]{3}).*$|"  # a table that a program drew, and its command
     r"(?<=[^\n] )\[[A-Z][\w ]+\] .*$|"  # a line of a log, after what somebody says about it
     r"(?<=\s)\w\S*@[\w.-]+[: ]\S+ ?[%$#❯>] |(?<!\S)\S+ git:\([^)\n]*\)(?: ✗)?",  # or a prompt
     re.MULTILINE,
 )
 # What a program printed, from where it begins in a line: a time, a place in a script, an address
-# with parameters, a prompt of Windows, a number of a decompiler, the rights of a file, JSON.
+# with parameters, a finding of a compiler, the part of a program that speaks ("[plugin:css]"), a
+# prompt of Windows, a number of a decompiler, the rights of a file, JSON.
 _PRINTED = regex(
     r"(?<!\S)(?:\d\d:\d\d:\d\d(?:[:.,]|\s+[A-Z\[])|\S+\.[jt]sx?(?:\?\S*)?:\d+ (?=[^\w\s]|Uncaught)|"
     r"\S{0,300}\?\w{1,60}=\S{0,300}&\S{0,300}:\d|"
+    r"[A-Z]:\\\S{0,300} ?: (?:error|warning)\b|\[plugin:[\w:.-]{1,60}\] |"
     r"(?:\([\w-]+\) |PS )?[A-Z]:\\\S*>|// Token: |\S?[-rwxsSt]{8,9} \d+ \w|"
     r"(?:\[ ?)?\{ ?\"\w+\" ?:).*$",
+    re.MULTILINE,
+)
+# A quoted value in the command line of a program, with an option right before or behind it:
+# `find "Ann" --json`.
+_COMMAND_VALUE = regex(
+    r"^(?P<before>[\w./-]+(?: [\w./:=-]+){0,4}?) \"[^\"\n]*\"(?= --?[a-zA-Z])|"
+    r"^(?P<option>[\w./-]+(?: [\w./:=-]+){0,4}? --?[a-zA-Z][\w-]*(?:[ =][\w./:-]+)?) \"[^\"\n]*\"",
     re.MULTILINE,
 )
 # What something is compared with, up to the next mark or for a few words.
@@ -225,7 +237,9 @@ def without_pasted_text(text: str) -> str:
     pasted into it; "" if a program composed it."""
     if _COMPOSED.match(text):
         return ""
-    return without_error_messages(_PRINTED.sub("", _TERMINAL.sub("", text)))
+    text = _EDITOR_VARIABLE.sub(" | ", _PRINTED.sub("", _TERMINAL.sub("", text)))
+    text = _COMMAND_VALUE.sub(lambda line: line["before"] or line["option"], text)
+    return without_error_messages(text)
 
 
 def without_comparisons(text: str) -> str:
