@@ -100,3 +100,60 @@ def test_what_was_said_later_was_not_known_before(tmp_path: Path) -> None:
         (fact,) = (f for f in memory.browse.facts(all=True) if "10 MB" in f.content)
         then = memory.show(f"fact/{fact.id}", as_of="2026-04-01T00:00:00.000Z").record
         assert getattr(then, "superseded_by", None) == ""
+
+
+WORK = (
+    "the gallery tiles are all of the same height",
+    "the header row of the upload table has to stay on top",
+    "the image names should be left of the upload button",
+    "the colors of the gallery have to be brighter",
+    "the limit bar under the gallery is too thin",
+)
+
+
+def talk_at_work(day: str, number: int, *said: str) -> Script:
+    """A session in which somebody says a lot about the work at hand."""
+    script = session_on(day, number)
+    for one in (*WORK, *said):
+        script.user(one)
+        script.assistant("I changed it.")
+    return script
+
+
+def amended(memory: Holdfast) -> list[tuple[str, str]]:
+    facts = {f"holdfast://fact/{f.id}": f for f in memory.browse.facts(all=True)}
+    return [(f.content, facts[f.superseded_by].content) for f in facts.values() if f.superseded_by]
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        "the header row is on top now, the image names should be under the tiles",
+        "image names and the upload button should be one row",
+    ],
+)
+def test_remarks_on_the_work_at_hand_replace_nothing(tmp_path: Path, later: str) -> None:
+    first = talk_at_work("2026-03-02", 1)
+    with open_filled(tmp_path, first, talk_at_work("2026-05-04", 2, later)) as memory:
+        assert amended(memory) == []
+
+
+@pytest.mark.parametrize("later", [REPLACED, "the upload limit for images is 20 MB instead of 10"])
+def test_what_is_plainly_taken_back_is_replaced_among_remarks(tmp_path: Path, later: str) -> None:
+    earlier = "the upload limit for images is 10 MB"
+    first = talk_at_work("2026-03-02", 1, earlier)
+    with open_filled(tmp_path, first, talk_at_work("2026-05-04", 2, later)) as memory:
+        assert amended(memory) == [(earlier, later)]
+
+
+def test_a_report_that_an_order_was_carried_out_replaces_nothing(tmp_path: Path) -> None:
+    ordered = "Change default sort of bookings. Sort it by check in date from earliest to latest"
+    done = (
+        "I've successfully changed the default sort of bookings to sort by check-in date from "
+        "earliest to latest."
+    )
+    scripts = [talk("2026-03-02", 1, ordered, "Noted."), session_on("2026-05-04", 2)]
+    scripts[1].user("look at the default sort of the bookings again, and at the check-in date")
+    scripts[1].assistant(done)
+    with open_filled(tmp_path, *scripts) as memory:
+        assert amended(memory) == []

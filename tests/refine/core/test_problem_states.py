@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.refine.core.problem_states import is_for_now, is_state_before
+from holdfast.refine.core.problem_states import is_for_now, is_state_before, reports_fault
 
 STATE = "The importer reads every file of the folder."
 REST = "It takes a minute on large folders."
@@ -48,3 +48,25 @@ def test_what_is_wanted_is_not_the_state_before() -> None:
 def test_a_sentence_may_say_that_it_will_not_stay_so() -> None:
     assert is_for_now("Currently, all calls use the same model.")
     assert not is_for_now("All calls use the same model.")
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Getting a 405 method not allowed from the gauge.",
+        "i get the following errors in the browser console",
+        "the gauge suddenly drops to 0",
+        "Access to the gauge has been blocked by CORS policy",
+        "this did not fix the gauge",
+    ],
+)
+def test_what_somebody_saw_going_wrong_reports_a_fault(sentence: str) -> None:
+    assert reports_fault(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["get the errors from the log of the gauge", "the gauge should not print", "Use 405 for it"],
+)
+def test_what_is_wanted_reports_no_fault(sentence: str) -> None:
+    assert not reports_fault(sentence)

@@ -32,6 +32,9 @@ FOR_THE_MOMENT = (
     "Reply with exactly OK.",
     "Do not inspect or edit files, answer from what you know.",
     "[query] Respond with only the marker READY.",
+    "Do not take any actions beyond analysing and reporting back.",
+    "DO NOT JUMP TO IMPLEMENTATION",
+    "Please don't gaslight me.",
     "Never mind, do not touch the config just yet because Anna works on it.",
 )
 LASTING = (

@@ -62,7 +62,12 @@ _WANTS = regex(
 # What a person saw going wrong, and how a wish is worded.
 _REPORTS = regex(
     r"\bnothing happens\b|\bnever \w+s\b|\bkeeps? \w+ing\b|\b(?:just|still) (?:shows?|hangs?)\b|"
-    r"\b(?:does|do|did|is|are)(?:n['’]?t| not) (?:work|load|show|open|respond|appear|updat|chang)|"
+    r"\b(?:does|do|did|is|are)(?:n['’]?t| not) (?:even |really )?(?:work|load|show|open|respond|"
+    r"appear|updat|chang|fix|launch|print|react|render)|"
+    r"\b(?:getting|(?:i|we) (?:still |now |also )?g[eo]t) (?:an?|the|this|these|\d+) (?:\w+ ){0,2}"
+    r"(?:errors?|[45]\d\d)\b|"
+    r"\b(?:has|have) been blocked\b|\berrors? in (?:the )?(?:browser )?console\b|\bsuddenly\b|"
+    r"\ball of a sudden\b|\bis duplicating\b|"
     r"\byou (?:keep|still|again) \w+|\bi(?:['’]m| am) (?:still )?seeing\b|\bsometimes\b|"
     r"\bi (?:(?:still|also|now|don['’]?t|do not|can ?not|can['’]?t) ){0,2}see\b"
     r"(?! (?:no |any )?(?:reason|need|point|value|why|how)\b)|"

@@ -51,6 +51,7 @@ _CLAUSE_END = (
 _HELD_BACK = regex(
     _FORBIDS + r"(?:(?:commit|push|merge|deploy|release|publish|submit|start|begin|stop|continue|"
     r"proceed|implement|build|code|run|execute)|"
+    r"(?:take (?:any )?actions?(?: beyond .+)?|jump (?:in)?to .{1,30}|gaslight me)|"
     r"(?:\w+ or )?\w+ (?:it|this|that|them|these|those|anything|"
     r"(?:any |the )?(?:code|files?|changes)|(?:that|this|those|these) [\w./-]+|"
     r"(?:an?|the|any|another) (?:new )?(?:pr|pull request|mr|merge request|branch|commit|release|"
