@@ -146,6 +146,15 @@ def test_what_is_plainly_taken_back_is_replaced_among_remarks(tmp_path: Path, la
         assert amended(memory) == [(earlier, later)]
 
 
+def test_a_report_that_something_was_ended_replaces_it(tmp_path: Path) -> None:
+    laid_down = "We always use Redis for the session cache."
+    scripts = [talk("2026-03-02", 1, laid_down, "Noted."), session_on("2026-05-04", 2)]
+    scripts[1].user("Can you get rid of Redis in the session cache?")
+    scripts[1].assistant("The session cache no longer uses Redis.")
+    with open_filled(tmp_path, *scripts) as memory:
+        assert [earlier for earlier, _ in amended(memory)] == [laid_down]
+
+
 def test_a_report_that_an_order_was_carried_out_replaces_nothing(tmp_path: Path) -> None:
     ordered = "Change default sort of bookings. Sort it by check in date from earliest to latest"
     done = (

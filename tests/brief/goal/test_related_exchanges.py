@@ -175,6 +175,10 @@ BELT = "The belt in the sorting hall stops in rain because its motor gets wet."
             [f"“{BELT}”", "ann, correcting this on 2026-06-01: “", "put a cover", "did no harm"],
         ),
         (
+            f"{BELT[:-1]}\nWrong: it was the light. The belt stops. From now on always cover it.",
+            [f"“{BELT[:-1]}”", "it was the light", "The belt stops.", "always cover it"],
+        ),
+        (
             f"{BELT} " + "The hall has been wet since May. " * 400,
             [BELT, "ann, correcting this on 2026-06-01: “", "wet since May"],
         ),

@@ -109,3 +109,24 @@ def test_sessions_that_another_agent_began_are_not_told(tmp_path: Path) -> None:
     ) as memory:
         told = group(brief_of(memory), "Where we left off")
     assert TIDES in told and BUOYS not in told
+
+
+def test_a_saved_command_at_the_end_of_many_sessions_is_not_how_they_ended(tmp_path: Path) -> None:
+    command = (
+        "If the code of the portal has changed, update the handbook of the harbour accordingly"
+    )
+    asked = {
+        1: ("Show the heights of the coming week on the first page of the portal", TIDES),
+        2: ("Warn the men in the tower whenever a bulb has to be changed soon", LAMPS),
+        3: ("Mark the shoals and sandbanks of the estuary on the map for pilots", BUOYS),
+    }
+    scripts: list[Script] = []
+    for number, (request, delivered) in asked.items():
+        script = worked(f"2026-09-0{number}", number, request, delivered)
+        script.user(command)
+        script.assistant("The handbook of the harbour says so already, nothing had to be changed.")
+        scripts.append(script)
+    with open_filled(tmp_path, *scripts) as memory:
+        told = group(brief_of(memory), "Where we left off")
+    assert command not in told and "handbook" not in told, told
+    assert all(said in told for said in (TIDES, LAMPS, BUOYS)), told

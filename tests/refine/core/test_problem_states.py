@@ -66,7 +66,15 @@ def test_what_somebody_saw_going_wrong_reports_a_fault(sentence: str) -> None:
 
 @pytest.mark.parametrize(
     "sentence",
-    ["get the errors from the log of the gauge", "the gauge should not print", "Use 405 for it"],
+    [
+        "get the errors from the log of the gauge",
+        "the gauge should not print",
+        "The gauge is not React, it is Svelte.",
+        "Retry when getting a 503 from the gauge.",
+        "When we get a 404, fall back to the gauge.",
+        "Show errors in the console.",
+        "The gauge does not fix encodings; that is the parser's job.",
+    ],
 )
 def test_what_is_wanted_reports_no_fault(sentence: str) -> None:
     assert not reports_fault(sentence)

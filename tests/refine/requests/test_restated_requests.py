@@ -71,10 +71,32 @@ def test_a_reply_that_says_little_or_something_else_is_not_what_was_asked(reply:
     assert restated_request(RAMBLING, headline(RAMBLING), reply) == ""
 
 
-def test_a_headline_that_tells_more_stays() -> None:
-    asked = "Add a retry with exponential backoff and jitter to the uploader in src/upload.py"
-    reply = "I'll help you add retry logic to the uploader."
-    assert restated_request(asked, headline(asked), reply) == ""
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (
+            "Add a retry with exponential backoff and jitter to the uploader in src/upload.py",
+            "add retry logic to the uploader",
+        ),
+        (
+            "Don't delete the old gauge scripts, only rename them",
+            "delete the old gauge scripts and rename all of the harbour's",
+        ),
+        (
+            "Add a retry to the upload queue, but keep the old API",
+            "add a retry to the upload queue with exponential backoff and jitter",
+        ),
+    ],
+)
+def test_a_headline_that_tells_more_stays(asked: str, said: str) -> None:
+    assert restated_request(asked, headline(asked), f"I'll help you {said}.") == ""
+
+
+def test_a_name_that_reads_like_a_first_step_stays() -> None:
+    asked = "how do we set up the nginx reverse proxy with let's encrypt certificates?"
+    reply = "I'll help you set up the nginx reverse proxy with Let's Encrypt certificates."
+    said = "Set up the nginx reverse proxy with Let's Encrypt certificates"
+    assert restated_request(asked, headline(asked), reply) == said
 
 
 def test_what_stands_before_a_request_does_not_hide_it() -> None:

@@ -122,6 +122,9 @@ def entry_lines(entry: Entry, memory_file: MemoryFile) -> list[str]:
     new = [one for one in entry.decisions if not _plain_sentences(one.sentence) <= told]
     decided = _plain_sentences(title, *(one.sentence for one in new))
     came_to = [one for one in came_to if not _plain_sentences(one.text) <= decided]
+    # A correction may be quoted as one decision, with lines that do not end.
+    whole = collapse_spaces(" ".join(decision.sentence for decision in new))
+    came_to = [one for one in came_to if not one.who or collapse_spaces(one.text) not in whole]
     for decision in new:
         quoted = quote(decision.sentence)
         if who == decision.who:

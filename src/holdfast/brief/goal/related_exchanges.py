@@ -105,6 +105,8 @@ class RelatedExchangeLimits(NamedTuple):
     last_turns: int = 8
     # A sentence with fewer content words ("Done.") says nothing.
     min_stems: int = 3
+    # A sentence of so many characters is told where it stands inside of another.
+    joined_sentence: int = 20
 
 
 WEIGHTS = SignalWeights()
@@ -451,11 +453,23 @@ def _correction(
     known = reader.curation.state(exchange.bank, "exchange", exchange.id)
     if known is None or not known.text:
         return
-    before = "\n".join(collapse_spaces(text) for text in (exchange.title, *told))
-    new = [one for one in sentences(known.text) if collapse_spaces(one).rstrip(".") not in before]
+    # A decision may join the first line with the next.
+    joined = _plain_text(" ".join(told))
+    before = {_plain_text(one) for text in (exchange.title, *told) for one in sentences(text)}
+    said = (one for line in known.text.splitlines() for one in sentences(line))
+    new = [
+        one
+        for one in said
+        if (plain := _plain_text(one)) not in before
+        and not (len(plain) >= LIMITS.joined_sentence and plain in joined)
+    ]
     who = f"{known.who}, correcting this on {known.time[:10]}"
     words = _beginning_and_end(new) or exchange.title
     yield RelatedStatement(words, False, Trust.USER, uri("exchange", exchange.id), who)
+
+
+def _plain_text(text: str) -> str:
+    return collapse_spaces(text).casefold().rstrip(".!;")
 
 
 def _sentences_of(message: str) -> list[str]:

@@ -3,7 +3,7 @@ and what it left open. One whose end tells nothing is left out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import islice
 from typing import NamedTuple
@@ -17,6 +17,7 @@ from holdfast.brief.frame import (
     origin_label,
     short_name,
 )
+from holdfast.brief.goal.first_prompt import saved_commands
 from holdfast.brief.informative import informative_part, is_offer
 from holdfast.brief.known_statements import KnownStatement, is_of_a_program, names_work
 from holdfast.brief.sessions.session_endings import Ending, State, find_ending, tells_work
@@ -82,6 +83,7 @@ class LastSessions:
         self._bank = bank
         self._ended = ended
         self._ranking = ranking
+        self._commands = frozenset[str]()
 
     def parts(self, most: int = _LIMITS.told) -> list[Part]:
         """Those whose end tells something, the latest first; if none does, the last one. What a
@@ -89,6 +91,7 @@ class LastSessions:
         one, of others as the statements they are."""
         parts: list[Part] = []
         found = list(self._of_people())
+        self._commands = self._saved_commands(digest.session for _, digest in found)
         for place, (session, digest) in enumerate(found):
             if len(parts) == most:
                 break
@@ -105,6 +108,12 @@ class LastSessions:
             if result or _tells(ending) or (not parts and self._left_open(digest, ending)):
                 parts.append(self._part(session, digest, ending, not parts, result))
         return parts or [self._titled(*one) for one in found[:1]]
+
+    def _saved_commands(self, sessions: Iterable[str]) -> frozenset[str]:
+        """The titles of requests that end or begin many sessions in the same words: they say
+        nothing of these."""
+        asked = ({x.title for x in self._ranking.exchanges_of(one)} for one in sessions)
+        return saved_commands(title for titles in asked for title in titles)
 
     def _of_people(self) -> Iterator[tuple[Session, Digest]]:
         for session in self._reader.sessions.latest(self._bank, _LIMITS.looked_at):
@@ -123,7 +132,8 @@ class LastSessions:
     def _ending(self, digest: Digest) -> Ending | None:
         """How a session ended, without what does not hold any more; None if it was left open and a
         later session took it up."""
-        exchanges = self._ranking.exchanges_of(digest.session)
+        whole = self._ranking.exchanges_of(digest.session)
+        exchanges = [x for x in whole if x.title not in self._commands] or whole
         ending = find_ending(self._reader, self._bank, exchanges, request_of(digest))
         if ending is None or is_of_a_program(ending.request) or _is_command(ending.request):
             return None

@@ -7,6 +7,7 @@ asked for it, or where it says in so many words which decision it replaces (`nam
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -52,6 +53,13 @@ from holdfast.refine.facts.plain_statements import (
     reported_changes,
     says_change,
     says_surely,
+)
+from holdfast.regex import regex
+
+# What a report says of something that it ended.
+_ENDS = regex(
+    r"\b(?:no longer|any ?more|instead of|rather than|replac\w+|remov\w+|dropped|got rid)\b",
+    re.IGNORECASE,
 )
 
 
@@ -260,7 +268,9 @@ class StatementPool:
 
     def _carries_out(self, claim: Claim, earlier: str) -> bool:
         """Whether a report only says in the words of an order that it was carried out."""
-        if new_values(claim.text, earlier):
+        if new_values(claim.text, earlier) or (
+            _ENDS.search(claim.text) and not _ENDS.search(earlier)
+        ):
             return False
         ordered = statement_words(earlier).set
         return len(ordered & statement_words(claim.text).set) >= _SAME_ORDER * len(ordered)

@@ -63,7 +63,9 @@ _MENTIONED = regex(
     r"^(?:(?:@(?:agent|workspace)\b|#(?:terminal\w+|codebase\b|selection\b))[,:]?\s+)+"
 )
 _FILE = r"@[\w./\\-]*\w\.\w{1,10}\b"
-_LISTED_FILES = regex(rf"^(?:{_FILE}[ \t,]*){{3,}}|(?<=[.?!:\n])\s*(?:{_FILE}[ \t,]*){{3,}}$")
+_LISTED_FILES = regex(
+    rf"^(?:{_FILE}[ \t,]*){{3,}}|(?<=[.?!:\n])[ \t]{{0,3}}(?:{_FILE}[ \t,]*){{3,}}$"
+)
 # How Claude Code starts a subagent before there is work for it.
 _WARM_UP = regex(r"^\W*warm-?up\W*$", re.I)
 _PLAN_PREAMBLE = regex(

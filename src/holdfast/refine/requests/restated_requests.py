@@ -39,13 +39,15 @@ _SAID_BACK = regex(
 )
 # What the agent does first, or what it lacks, is no part of the matter.
 _FIRST_STEP = regex(
-    r"(?:[.;,:]\s*|\s+)(?:(?:but|so|and)\s+)?(?:first,? )?(?:let me|let['’]s|i['’]ll)\b.*|"
-    r"[,;]? but (?:first,? )?i\b.*",
+    r"(?:[.;,:–—]\s*(?:(?:but|so|and)\s+)?|\s+(?:but|so|and)\s+)(?:first,? )?"
+    r"(?:let me|let['’]s(?! encrypt)|i['’]ll)\b.*|[,;]? but (?:first,? )?i\b.*",
     re.IGNORECASE,
 )
 # "Add those scripts": which ones, only the request says.
 _POINTS = regex(r"\b(?:this|that|these|those|it)\b", re.IGNORECASE)
-_YOUR_OR_QUOTED = regex(r"\"[^\"]*\"|`[^`]*`|“[^”]*”|\byour\b", re.IGNORECASE)
+_YOUR_OR_QUOTED = regex(r"\"[^\"]*\"|`[^`]*`|“[^”]*”|\byour\b(?! own\b|[-/.])", re.IGNORECASE)
+# What must not be, or must stay: an agent that leaves it out has misread the request.
+_RESTRICTS = regex(r"\b(?:\w+n['’]?t|not|never|keep|without|only|except)\b", re.IGNORECASE)
 _ENDS = " .:;,!"
 
 
@@ -69,5 +71,8 @@ def _tells(matter: str, request: str, headline: str) -> bool:
     stems, asked = telling_stems(matter), telling_stems(headline)
     if len(stems) < MIN_STEMS or len(stems & content_stems(request)) < _SHARED_STEMS:
         return False
-    rambles = len(headline) > _LONG_HEADLINE or headline.endswith("?")
-    return len(stems) >= len(asked) or (rambles and not _POINTS.search(matter))
+    if _RESTRICTS.search(headline) and not _RESTRICTS.search(matter):
+        return False
+    if len(headline) > _LONG_HEADLINE or headline.endswith("?"):
+        return len(stems) >= len(asked) or not _POINTS.search(matter)
+    return len(stems) > len(asked) and len(stems & asked) * 2 >= len(asked)
