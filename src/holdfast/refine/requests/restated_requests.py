@@ -75,4 +75,4 @@ def _tells(matter: str, request: str, headline: str) -> bool:
         return False
     if len(headline) > _LONG_HEADLINE or headline.endswith("?"):
         return len(stems) >= len(asked) or not _POINTS.search(matter)
-    return len(stems) > len(asked) and len(stems & asked) * 2 >= len(asked)
+    return len(stems) >= len(asked) and len(stems & asked) * 2 >= len(asked)
