@@ -232,6 +232,12 @@ def _paragraphs(text: str) -> list[str]:
     return blocks
 
 
+def folded_sentences(*texts: str) -> set[str]:
+    """The sentences of some texts, without what does not tell them apart: spaces, case, a stop."""
+    found = (one for text in texts for one in sentences(text) or [text])
+    return {collapse_spaces(one).casefold().rstrip(".!;") for one in found}
+
+
 def headings(text: str) -> list[str]:
     """The markdown headings of a text, as they are written."""
     found = [_HEADING.match(line) for line in _FENCE.sub("\n", text).split("\n")]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -37,6 +38,16 @@ def write(
     script.tool("Edit", "updated", file_path=f"/home/dev/depot/part{number}.py", old_string="a")
     script.assistant(answered)
     script.write(folder / "p")
+
+
+@contextmanager
+def read_sessions(folder: Path) -> Generator[Holdfast]:
+    """A memory of the sessions that were written to a folder, with vectors."""
+    settings = Settings(home=folder / "home", claude_dir=folder)
+    with Holdfast(with_empty_memory(settings), now=lambda: NOW) as memory:
+        memory.ingest(memory.ingestion.find([folder / "p"]))
+        memory.ingestion.embed()
+        yield memory
 
 
 @pytest.fixture(scope="module")
@@ -86,10 +97,7 @@ def depot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Holdfast]:
         "The charging plan leaves out these three hours, and the transformer of hall four stays "
         "below eighty degrees at noon.",
     )
-    settings = Settings(home=folder / "home", claude_dir=folder)
-    with Holdfast(with_empty_memory(settings), now=lambda: NOW) as memory:
-        memory.ingest(memory.ingestion.find([folder / "p"]))
-        memory.ingestion.embed()
+    with read_sessions(folder) as memory:
         yield memory
 
 
@@ -124,10 +132,7 @@ def test_a_decision_is_told_with_how_its_exchange_ended(tmp_path: Path) -> None:
     answered = "The lashing plan names chains for each of the nineteen bays and no ropes any more."
     write(tmp_path, 1, 4, asked, answered)
     write(tmp_path, 2, 5, "Count the pallets", "The forty pallets in hall two are counted.")
-    settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
-    with Holdfast(with_empty_memory(settings), now=lambda: NOW) as memory:
-        memory.ingest(memory.ingestion.find([tmp_path / "p"]))
-        memory.ingestion.embed()
+    with read_sessions(tmp_path) as memory:
         goal = "Fasten freight on the ship with ropes"  # too few words to find it by meaning alone
         text = memory.briefs.goal_brief(goal, "depot").text
     assert text.count("nineteen bays") == 1 and "never with ropes" in text, text
@@ -154,10 +159,7 @@ def test_of_a_decision_and_what_came_of_it_each_sentence_stands_once(tmp_path: P
     rule = "From now on always put a cover over light barriers outside."
     write(tmp_path, 1, 4, asked, f"{cause} Fixed by putting a cover over the light barrier. {rule}")
     write(tmp_path, 2, 5, "Count the pallets", "The forty pallets in hall two are counted.")
-    settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
-    with Holdfast(with_empty_memory(settings), now=lambda: NOW) as memory:
-        memory.ingest(memory.ingestion.find([tmp_path / "p"]))
-        memory.ingestion.embed()
+    with read_sessions(tmp_path) as memory:
         goal = "The conveyor belt of the sorting hall halts in wet weather"
         text = memory.briefs.goal_brief(goal, "depot").text
     assert text.count(cause) == 1 and text.count(rule) == 1, text
@@ -191,10 +193,7 @@ def test_an_exchange_that_a_person_corrected_is_told_in_their_words(
     answered = "Put a cover over the light barrier, which had taken rain drops for stuck parcels."
     write(tmp_path, 1, 4, asked, answered)
     write(tmp_path, 2, 5, "Count the pallets", "The forty pallets in hall two are counted.")
-    settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
-    with Holdfast(with_empty_memory(settings), now=lambda: NOW) as memory:
-        memory.ingest(memory.ingestion.find([tmp_path / "p"]))
-        memory.ingestion.embed()
+    with read_sessions(tmp_path) as memory:
         goal = "The conveyor belt of the sorting hall halts in wet weather"
         assert "cover over the light barrier" in memory.briefs.goal_brief(goal, "depot").text
         sessions = memory.reader.sessions
@@ -213,10 +212,7 @@ def test_a_statement_in_the_words_of_the_title_is_no_correction(tmp_path: Path) 
     asked = "We never run the conveyor belt in the sorting hall at night: the neighbours complain"
     write(tmp_path, 1, 4, asked, "The belt's plan leaves out the hours from ten to six.")
     write(tmp_path, 2, 5, "Count the pallets", "The forty pallets in hall two are counted.")
-    settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
-    with Holdfast(with_empty_memory(settings), now=lambda: NOW) as memory:
-        memory.ingest(memory.ingestion.find([tmp_path / "p"]))
-        memory.ingestion.embed()
+    with read_sessions(tmp_path) as memory:
         text = memory.briefs.goal_brief("Run the conveyor belt of the hall at night", "depot").text
     assert "neighbours complain" in text and "correct" not in text.partition("\n- ")[2], text
 

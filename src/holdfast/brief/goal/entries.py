@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from holdfast.brief.frame import Brief, format_day, origin_label, wrap_brief
 from holdfast.brief.work_items import DecisionQuote, WorkItem, WorkItems
 from holdfast.framed_text import one_line, quote
-from holdfast.language import collapse_spaces, sentences
+from holdfast.language import collapse_spaces, folded_sentences
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.uris import uri
 from holdfast.recall.retrievers.recaps import RecapMatch, stating_uris
@@ -89,11 +89,12 @@ def _recap_lines(match: RecapMatch, memory_file: MemoryFile, items: WorkItems) -
 
 
 def _related_lines(related: RelatedExchange) -> list[str]:
-    day, first = format_day(related.exchange.started), related.statements[0]
-    if first.who and first.text == related.title:  # a person corrected it, in one line
-        lines = [f"- {day}, {_statement_line(first).strip()}"]
-    else:
-        lines = [f"- {day}, in {quote(related.title)}", *map(_statement_line, related.statements)]
+    day = format_day(related.exchange.started)
+    # A person corrected it in one line, which is its title.
+    corrected = [one for one in related.statements if one.who and one.text == related.title]
+    heading = _statement_line(corrected[0]).strip() if corrected else f"in {quote(related.title)}"
+    rest = (one for one in related.statements if one not in corrected)
+    lines = [f"- {day}, {heading}", *map(_statement_line, rest)]
     files = ", ".join(sorted(related.files)[:_MAX_FILES_TOLD])
     return [*lines, f"  files: {one_line(files)}"] if files else lines
 
@@ -101,12 +102,6 @@ def _related_lines(related: RelatedExchange) -> list[str]:
 def _statement_line(one: RelatedStatement) -> str:
     who = one_line(one.who) or ("agent" if one.by_agent else "user")
     return f"  {who}: {origin_label(one.trust, one.text)}{quote(one.text)} ({one.uri})"
-
-
-def _plain_sentences(*texts: str) -> set[str]:
-    """The sentences of some texts, without what does not tell them apart."""
-    found = (one for text in texts for one in sentences(text) or [text])
-    return {collapse_spaces(one).casefold().rstrip(".!;") for one in found}
 
 
 def entry_lines(entry: Entry, memory_file: MemoryFile) -> list[str]:
@@ -118,10 +113,10 @@ def entry_lines(entry: Entry, memory_file: MemoryFile) -> list[str]:
     came_to = list(entry.came_to.statements) if entry.came_to else []
     title = "" if item.kind == "memory" else item.title
     # Of decisions and what came of them each sentence stands once.
-    told = _plain_sentences(title, *(one.text for one in came_to))
-    new = [one for one in entry.decisions if not _plain_sentences(one.sentence) <= told]
-    decided = _plain_sentences(title, *(one.sentence for one in new))
-    came_to = [one for one in came_to if not _plain_sentences(one.text) <= decided]
+    results = folded_sentences(title, *(one.text for one in came_to))
+    new = [one for one in entry.decisions if not folded_sentences(one.sentence) <= results]
+    decided = folded_sentences(title, *(one.sentence for one in new))
+    came_to = [one for one in came_to if not folded_sentences(one.text) <= decided]
     # A correction may be quoted as one decision, with lines that do not end.
     whole = collapse_spaces(" ".join(decision.sentence for decision in new))
     came_to = [one for one in came_to if not one.who or collapse_spaces(one.text) not in whole]

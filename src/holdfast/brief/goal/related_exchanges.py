@@ -35,7 +35,13 @@ from holdfast.brief.known_statements import (
 )
 from holdfast.brief.statement_ranking import ReplacedWork, is_same_matter
 from holdfast.brief.work_items import WorkItem, normalise_path
-from holdfast.language import collapse_spaces, content_stems, sentences, without_bold
+from holdfast.language import (
+    collapse_spaces,
+    content_stems,
+    folded_sentences,
+    sentences,
+    without_bold,
+)
 from holdfast.model.knowledge import Memory
 from holdfast.model.query import Passage
 from holdfast.model.records import Exchange, Role, Turn
@@ -105,7 +111,7 @@ class RelatedExchangeLimits(NamedTuple):
     last_turns: int = 8
     # A sentence with fewer content words ("Done.") says nothing.
     min_stems: int = 3
-    # A sentence of so many characters is told where it stands inside of another.
+    # A sentence of so many characters is not repeated where it stands inside of another.
     joined_sentence: int = 20
 
 
@@ -449,27 +455,24 @@ def _messages(
 def _correction(
     reader: Reader, exchange: Exchange, told: Sequence[str]
 ) -> Iterator[RelatedStatement]:
-    """What a person corrected an exchange to, beyond what is told; the title if that is all."""
+    """A person's correction of an exchange, without what the brief says anyway; the title if that
+    is all."""
     known = reader.curation.state(exchange.bank, "exchange", exchange.id)
     if known is None or not known.text:
         return
     # A decision may join the first line with the next.
-    joined = _plain_text(" ".join(told))
-    before = {_plain_text(one) for text in (exchange.title, *told) for one in sentences(text)}
+    joined = collapse_spaces(" ".join(told))
+    before = folded_sentences(exchange.title, *told)
     said = (one for line in known.text.splitlines() for one in sentences(line))
     new = [
         one
         for one in said
-        if (plain := _plain_text(one)) not in before
-        and not (len(plain) >= LIMITS.joined_sentence and plain in joined)
+        if not folded_sentences(one) <= before
+        and not (len(one) >= LIMITS.joined_sentence and collapse_spaces(one) in joined)
     ]
     who = f"{known.who}, correcting this on {known.time[:10]}"
     words = _beginning_and_end(new) or exchange.title
     yield RelatedStatement(words, False, Trust.USER, uri("exchange", exchange.id), who)
-
-
-def _plain_text(text: str) -> str:
-    return collapse_spaces(text).casefold().rstrip(".!;")
 
 
 def _sentences_of(message: str) -> list[str]:
