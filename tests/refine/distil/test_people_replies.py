@@ -81,6 +81,17 @@ def test_without_a_reason_there_is_no_refusal(result: str) -> None:
     assert refusal(ToolCall("Bash", action="npm install", result=result)) == ""
 
 
+def test_who_would_rather_talk_about_questions_says_nothing_but_what_they_answered() -> None:
+    kept = (
+        f"{REFUSED}The user wants to clarify these questions.\n    This means they may have "
+        'additional information.\n\n    Questions asked:\n- "When is it condensed?"\n'
+        '  Answer: At the end\n- "Which scope?"\n  (No answer provided)'
+    )
+    tool = ToolCall("AskUserQuestion", ok=False, result=kept)  # as an older version kept it
+    assert refusal(tool) == ""
+    assert list(answers(tool)) == ["When is it condensed? At the end"]
+
+
 def test_a_long_reason_stands_alone() -> None:
     reason = "Keep the name of the module. Change the entry of the script instead."
     assert refusal(ToolCall("Bash", action="mv a b", result=REFUSED + reason)) == reason

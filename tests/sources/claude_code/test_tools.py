@@ -321,6 +321,22 @@ def test_a_refusal_keeps_its_reason_in_the_words_of_each_version(text: str) -> N
     assert result(text, error=True).result == "rejected by the user: use tabs"
 
 
+CLARIFIES = (
+    "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you "
+    "how to proceed, the user said:\nThe user wants to clarify these questions.\n    This means "
+    "they may have additional information, context or questions for you.\n    Start by asking them "
+    'what they would like to clarify.\n\n    Questions asked:\n- "When is "late" condensed?"\n'
+    '  Answer: At the end\n- "Which scope?"\n  (No answer provided)'
+)
+
+
+def test_what_claude_code_writes_of_unanswered_questions_is_no_reason() -> None:
+    kept = result(CLARIFIES, error=True).result
+    assert kept == 'rejected by the user, "When is \'late\' condensed?"="At the end"'
+    unanswered = CLARIFIES.replace("Answer: At the end", "(No answer provided)")
+    assert result(unanswered, error=True).result == "rejected by the user"
+
+
 def test_a_refusal_without_a_reason_has_none() -> None:
     text = "The user doesn't want to proceed with this tool use. STOP what you are doing and wait."
 

@@ -12,7 +12,7 @@ from holdfast.model.records import ToolCall
 from holdfast.refine.core import signals
 from holdfast.refine.distil.statements import LIMITS
 from holdfast.regex import regex
-from holdfast.sources.claude_code.tools import MEANS, REFUSED
+from holdfast.sources.claude_code.tools import MEANS, REFUSED, refused_result
 from holdfast.sources.question_forms import is_foreign_question
 
 PLAN_TOOLS = frozenset(("ExitPlanMode", "exit_plan_mode"))
@@ -37,6 +37,7 @@ _STATES = regex(
     r"keep)\b",
     re.IGNORECASE,
 )
+_REASON = f"{REFUSED}: "
 # Of what was refused so much is named.
 _MAX_REFUSED_CHARS = 60
 
@@ -45,7 +46,7 @@ def answers(tool: ToolCall) -> Iterator[str]:
     """Each question that the agent put, with its answer and what the chosen option means. The
     meaning is left out where all that is too much for one statement. An answer that decides nothing
     is left out."""
-    for question, answer in _ANSWERED.findall(tool.result):
+    for question, answer in _ANSWERED.findall(_result(tool)):
         if not _decides(answer.partition(MEANS)[0]):
             continue
         text = f"{question} {answer}"
@@ -62,12 +63,20 @@ def _decides(answer: str) -> bool:
 def refusal(tool: ToolCall) -> str:
     """Why a person refused a tool, and which; "" without a reason, or where they only say to go
     on."""
-    reason = collapse_spaces(tool.result.removeprefix(REFUSED).lstrip(":"))
-    if not tool.result.startswith(f"{REFUSED}: ") or signals.is_go_ahead(reason):
+    result = _result(tool)
+    reason = collapse_spaces(result.removeprefix(_REASON))
+    if not result.startswith(_REASON) or signals.is_go_ahead(reason):
         return ""
     refused = _name(tool)
     is_short = len(sentences(reason)) <= 1 and len(reason) < LIMITS.max_lead_chars
     return f"{reason.rstrip('.!')} ({refused} was refused)" if is_short and refused else reason
+
+
+def _result(tool: ToolCall) -> str:
+    """The result of a call. An older version kept the words of Claude Code as a person's reason."""
+    if not tool.result.startswith(_REASON):
+        return tool.result
+    return refused_result(tool.result.removeprefix(_REASON))
 
 
 def _name(tool: ToolCall) -> str:

@@ -71,6 +71,10 @@ ANSWERED_WITH_EXTERNAL_TEXT = "answered from memory, with text from outside"
 _NUMBERED = regex(r"\s*\d+[\t→]")
 # How a refusal is kept, before its reason.
 REFUSED = "rejected by the user"
+# What Claude Code writes where a person would rather talk about its questions, and how it lists
+# what they had answered before.
+_TALKS_FIRST = "The user wants to clarify these questions."
+_LISTED_ANSWER = regex(r'- "([^\n]+)"\n\s+Answer: ([^\n]+)')
 # Between an answer and what the chosen option was said to mean.
 MEANS = " — "
 _REJECTED = (
@@ -360,13 +364,24 @@ def _error(text: str, record: Record) -> str:
     if text.startswith(_REJECTED) or is_refused:
         feedback = _FEEDBACK.search(text)
         reason = feedback.group(1).strip().strip('"') if feedback else ""
-        return f"{REFUSED}: {clip(reason, LIMITS.error_chars)}" if reason else REFUSED
+        return refused_result(reason)
     clean = _ANSI.sub("", _NOISE_TAG.sub("", text[:_SCANNED_ERROR_CHARS])).strip()
     lines = [line.rstrip() for line in clean.split("\n") if line.strip()]
     if len(lines) > LIMITS.error_lines:
         half = LIMITS.error_lines // 2
         lines = [*lines[:half], "…", *lines[-half:]]
     return clip("\n".join(lines), LIMITS.error_chars)
+
+
+def refused_result(reason: str) -> str:
+    """How a refusal is kept, with the reason that a person gave. Of questions that they would
+    rather talk about first, only what they answered is theirs."""
+    if reason.startswith(_TALKS_FIRST):
+        listed = (one.groups() for one in _LISTED_ANSWER.finditer(reason))
+        given = [[text.replace('"', "'") for text in pair] for pair in listed]
+        answers = (f'"{question}"="{answer}"' for question, answer in given)
+        return clip(", ".join((REFUSED, *answers)), LIMITS.answer_chars)
+    return f"{REFUSED}: {clip(reason, LIMITS.error_chars)}" if reason else REFUSED
 
 
 def _output(text: str, detail: Record) -> str:
