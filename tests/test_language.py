@@ -60,6 +60,22 @@ def test_markdown_becomes_plain_lines() -> None:
     assert "- other thing" in text
 
 
+INSIGHT = (
+    "Found it.\n\n`★ Insight ─────────────────────`\nThe guard comes before the lookup. It is why "
+    "the list stays empty.\n`─────────────────────`\n\nNow the other one."
+)
+
+
+def test_a_line_of_a_frame_is_no_sentence() -> None:
+    assert sentences(INSIGHT) == [
+        "Found it.",
+        "The guard comes before the lookup.",
+        "It is why the list stays empty.",
+        "Now the other one.",
+    ]
+    assert sentences("┌─ Summary ─────┐ of a box") == ["┌─ Summary ─────┐ of a box"]
+
+
 def test_an_unclosed_fence_swallows_the_rest_and_a_closed_one_does_not() -> None:
     assert collapse_spaces(strip_markdown("before\n```\ncode\n")) == "before"
     assert collapse_spaces(strip_markdown("before\n~~~\ncode\n~~~\nafter")) == "before after"

@@ -19,6 +19,9 @@ _OPEN_LABEL = regex(r"^(?:still )?open: ", re.IGNORECASE)
 _TABLE_ROW = regex(r"^\s*\|.*\|\s*$", re.MULTILINE)
 # What an agent tells its own program to show (`::git-commit{cwd="/home/dev"}`): nobody's sentence.
 _APP_DIRECTIVE = regex(r"^[ \t]*(?:::[a-z][a-z-]*\{[^{}\n]*\}[ \t]*)+$", re.MULTILINE)
+# A line that a frame is drawn with, and what Claude Code puts above and below what it explains
+# ("`★ Insight ─────`").
+FRAME_LINE = regex(r"^[ \t`*★]*(?:\w+[ \t]+)?[─-╿]{3,}[ \t`]*$", re.MULTILINE)
 # `>>>` is the prompt of Python, and `>file` a redirection.
 _QUOTE = regex(r"^[ \t]*(?:>(?:[ \t]+|$))+", re.MULTILINE)
 # Bounded, so that a text with many brackets that nothing closes is read in time.
@@ -113,10 +116,12 @@ def without_bold(text: str) -> str:
 
 
 def _without_blocks(text: str) -> str:
-    """A text without code blocks, tables and directives to a program, and without the marks of
-    quoted lines."""
+    """A text without code blocks, tables, frames and directives to a program, and without the marks
+    of quoted lines."""
     if "```" in text or "~~~" in text:
         text = _FENCE.sub("\n", text)
+    if "───" in text:
+        text = FRAME_LINE.sub("", text)
     if "|" in text:
         text = _TABLE_ROW.sub("", text)
     if "::" in text:

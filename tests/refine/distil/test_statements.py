@@ -121,6 +121,16 @@ def test_a_lead_loses_its_number_and_both_marks_of_bold_words() -> None:
     assert standalone(found[-1]) == "Backend Cache holds: The sessions of users for a day"
 
 
+def test_a_line_of_a_frame_is_no_statement() -> None:
+    text = (
+        "`★ Insight ─────────────────────`\nThe guard comes before the lookup of the ledger, so "
+        "the list of orders stays empty.\n`─────────────────────`"
+    )
+    assert [one.text for one in find_statements(text)] == [
+        "The guard comes before the lookup of the ledger, so the list of orders stays empty."
+    ]
+
+
 def test_a_fence_that_nothing_closes_leaves_no_lead_without_a_sentence() -> None:
     text = (
         "```\n```bash\n```\n```diff\n      # Make a flat copy of each order for the printer\n"

@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
 
-from holdfast.language import BOLD, collapse_spaces, plain, sentences
+from holdfast.language import BOLD, FRAME_LINE, collapse_spaces, plain, sentences
 from holdfast.refine.core.source_code import are_code, is_code
 from holdfast.regex import regex
 
@@ -111,7 +111,7 @@ class _BlockReader:
             title = _HEADING.match(line) or _BOLD_LINE.match(line)
         row = _ROW.match(line) if first == "|" else None
         item = _ITEM.match(line)
-        if title or not bare or (not first.isalnum() and _RULER.match(line)):
+        if title or not bare or (not first.isalnum() and _is_ruler(line)):
             self.close()
             if title:
                 self._heading, self._lead = collapse_spaces(plain(title.group(1))).rstrip(":"), ""
@@ -155,6 +155,11 @@ class _BlockReader:
             self.found.append(Block(words, self._heading, lead, False, code))
             self._lead = words if is_lead else ""
         self._in_list = self._is_item
+
+
+def _is_ruler(line: str) -> bool:
+    """Whether a line only parts others."""
+    return _RULER.match(line) is not None or ("───" in line and FRAME_LINE.match(line) is not None)
 
 
 def _head_of(item: str) -> str:
