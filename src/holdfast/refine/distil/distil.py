@@ -67,7 +67,7 @@ def distil(
         lasting = [one for one in scored if one.candidate in holding]
     else:
         embed = _kept(embed)
-        limits = LIMITS_BY_VECTORS
+        limits = _limits_for(utterances)
         missed = formed.keys() - {one.candidate for one in best}
         best += (one for one in scored if one.candidate in missed)
         near = look_again(selector.weights, best, utterances, embed)
@@ -95,6 +95,12 @@ def distil(
     # What was asked for is better than nothing where a session says nothing else.
     chosen = select(lasting, limits, notes, laid_down) or select(of_kinds, limits, notes)
     return word_statements(chosen, utterances, context, [one.candidate for one in scored])
+
+
+def _limits_for(utterances: Sequence[Utterance]) -> SelectionLimits:
+    """What is selected of a session: more of one with many requests."""
+    requests = sum(one.place in _PROMPTS for one in utterances)
+    return LIMITS_BY_VECTORS.for_requests(requests)
 
 
 def _is_momentary(

@@ -51,6 +51,14 @@ class SelectionLimits(NamedTuple):
     note_threshold: float = 0.0
     # Also beyond `most`: what people lay down, which long sessions would crowd out.
     laid_down: int = 4
+    # From so many requests on, `most` grows by one with each, up to so many.
+    many_requests: int = 8
+    most_more: int = 24
+
+    def for_requests(self, count: int) -> SelectionLimits:
+        """The same for a session with so many requests."""
+        more = min(self.most_more, max(0, count - self.many_requests))
+        return self._replace(most=self.most + more)
 
 
 LIMITS = SelectionLimits()
