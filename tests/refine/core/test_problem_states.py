@@ -58,6 +58,9 @@ def test_a_sentence_may_say_that_it_will_not_stay_so() -> None:
         "the gauge suddenly drops to 0",
         "Access to the gauge has been blocked by CORS policy",
         "this did not fix the gauge",
+        "make lint fails",
+        "got merge conflicts from the gauge's branch",
+        "The gauge won't start with no indication why.",
     ],
 )
 def test_what_somebody_saw_going_wrong_reports_a_fault(sentence: str) -> None:
@@ -73,6 +76,7 @@ def test_what_somebody_saw_going_wrong_reports_a_fault(sentence: str) -> None:
         "Retry when getting a 503 from the gauge.",
         "When we get a 404, fall back to the gauge.",
         "Show errors in the console.",
+        "The gauge's build stops as soon as one check fails",
         "The gauge does not fix encodings; that is the parser's job.",
     ],
 )

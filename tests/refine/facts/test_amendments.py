@@ -314,6 +314,18 @@ def test_few_words_tell_what_a_statement_changes(
             "the batch management menu says back to main menu instead of back to batch runs",
             "The batch management menu showed back to main menu instead of back to batch runs.",
         ),
+        (
+            "the start command opens the ledger in the editor",
+            "keep our working papers in the tracker",
+            "Created `ledger/help.go` with its package; the start command no longer opens the "
+            "ledger in the editor; `Makefile`, three tests, two pages of the manual and the list "
+            "of changes were adapted; all checks pass.",
+        ),
+        (
+            "the reset only looks for open branches, it keeps 2 sheets of the ledger in .store",
+            "! git branch -v",
+            "The reset of the ledger now keeps 0 sheets in .store, whatever branches are open.",
+        ),
     ],
     ids=[
         "another service",
@@ -327,6 +339,8 @@ def test_few_words_tell_what_a_statement_changes(
         "other numbers in compounds",
         "words that begin alike",
         "a report of a fault",
+        "what a long list of changes says",
+        "a command of the person's shell",
     ],
 )
 def test_what_is_about_something_else_amends_nothing(

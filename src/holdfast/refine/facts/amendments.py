@@ -77,7 +77,7 @@ _NOISE = frozenset(
     "everything everywhere everybody anybody nobody nothing something thing things stuff people "
     "folks guys team time way ways lot bit new old now today week month year day please want "
     "enough really just only much many more less most least first last next same other another "
-    "second minute hour ms percent kb mb gb px "
+    "entirely completely truth second minute hour ms percent kb mb gb px "
     "own every each any all some whatever wherever whenever until since because got gets get goes "
     "going gone look looks see seen show shows shown tell told ask asked know known think like "
     "work works working start starts started stop stopped without within beside between through "

@@ -74,8 +74,10 @@ class ExchangeContext(NamedTuple):
 
 
 NO_CONTEXT = ExchangeContext()
-# Of a summary, what is read to tell what a statement is about.
+# Of a summary, what is read to tell what a statement is about. A longer sentence lists all that a
+# session did.
 _SUMMARY_SENTENCES = 2
+_MAX_SUMMARY_SENTENCE = 160
 # A statement of so few content words refers to what was said before it ("no, make it 300").
 _FEW_WORDS = 4
 # Of a statement that names the day of what it replaces: the weight of the words that both share, or
@@ -214,7 +216,7 @@ class StatementPool:
         """Whether a statement says what it changes of an earlier one on the same subject."""
         if not claim.by_person:
             return self._is_reported(claim, earlier, context)
-        summary = sentences(context.summary)[:_SUMMARY_SENTENCES]
+        summary = _start_of(context.summary)
         if any(gives_up(sentence, earlier) for sentence in summary):
             return True
         if moves(claim.text, earlier, self._weights):
@@ -299,7 +301,7 @@ def _only_reports(claim: Claim) -> bool:
     if not claim.by_person:
         return False
     said = sentences(claim.text)
-    if any(map(is_finding, said)):
+    if is_printed(claim.text) or any(map(is_finding, said)):
         return True
     return bool(said) and all(
         reports_fault(one) or is_printed(one) or orders_steps(one) for one in said
@@ -311,8 +313,14 @@ def _around(claim: Claim, context: ExchangeContext) -> str:
     was said before, if the statement itself says hardly anything."""
     if not claim.by_person:
         return context.asked
-    summary = sentences(context.summary)[:_SUMMARY_SENTENCES]
-    return " ".join((*summary, context.before if _is_bare(claim) else ""))
+    said = _start_of(context.summary)
+    return " ".join((*said, context.before if _is_bare(claim) else ""))
+
+
+def _start_of(summary: str) -> list[str]:
+    """The first sentences of a summary, as far as each is about one matter."""
+    first = sentences(summary)[:_SUMMARY_SENTENCES]
+    return [sentence for sentence in first if len(sentence) <= _MAX_SUMMARY_SENTENCE]
 
 
 def _is_bare(claim: Claim) -> bool:

@@ -35,7 +35,7 @@ from holdfast.sources.claude_code.files import AGENT
 from holdfast.store.protocol import Writer
 
 NAME = "retain"
-VERSION = 37
+VERSION = 38
 # Added to the version where statements got a second look by vectors: a bank whose settings turn
 # vectors on or off is made again.
 BY_VECTORS = 1000
