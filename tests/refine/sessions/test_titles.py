@@ -144,6 +144,24 @@ def test_the_title_that_a_model_gave_comes_before_a_commit() -> None:
     assert session_title(session("Makefile"), [by_model]) == "Makefile — Stop losing sources"
 
 
+def test_a_late_commit_in_other_words_stands_behind_the_first_request() -> None:
+    asked = exchange("Find out why the gauge loses its connection")
+    talk = [exchange("Look at the log of the proxy"), exchange("And the one of the relay")]
+    late = exchange("Mend the manual, too", facts=(f"{COMMITTED}docs: name the right program",))
+    titled = "Find out why the gauge loses its connection — docs: name the right program"
+    assert session_title(session(), [asked, *talk, late]) == titled
+    assert session_title(session(), [asked, late]) == "docs: name the right program"
+    gauge = exchange("Mend it", facts=(f"{COMMITTED}fix: keep the gauge connected",))
+    assert session_title(session(), [asked, *talk, gauge]) == "fix: keep the gauge connected"
+
+
+def test_a_placeholder_in_place_of_a_title_is_none() -> None:
+    asked = exchange("Add a retry to the uploader of the gauge")
+    placed = session("New session - 2026-04-30T18:47:24.187Z")
+    assert session_title(placed, [asked]) == session_subject(placed, [asked]) == asked.title
+    assert session_title(placed, []) == ""
+
+
 def test_the_commit_of_a_session_titles_it_unless_there_are_many() -> None:
     commits = tuple(f"{COMMITTED}Keep source files of tasks {n}" for n in range(3))
     asked = "Look into the report about tasks"

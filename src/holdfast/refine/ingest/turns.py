@@ -20,6 +20,7 @@ from holdfast.model.ids import content_id
 from holdfast.model.ledgers.lines import FailureReason, LineOutcome, SkipReason
 from holdfast.model.records import Role, ToolCall
 from holdfast.model.trust import Trust
+from holdfast.refine.requests.given_titles import given_title
 from holdfast.regex import regex
 from holdfast.sources import conversation
 from holdfast.sources.agent import skip_nothing
@@ -191,7 +192,7 @@ def _refine(lines: Iterable[Line], start: int, file: FileInfo, rules: PrivacyRul
         reading = _read_record(reader, record, file)
         if reading.outcome is captured:
             if reading.title:
-                title = redact_text(reading.title, redactor, done.redacted)
+                title = redact_text(given_title(reading.title), redactor, done.redacted)
                 reading = reading._replace(title=title)
             known = done.sessions.get(reading.session)
             if known is None or not known.cwd or reading.title:
@@ -267,6 +268,7 @@ def _update_session(
     known = sessions.get(reading.session)
     if known is None or not known.cwd:
         described = source_reader(file.agent).describe(record, file)
+        described = described._replace(title=given_title(described.title))
         new = DraftSession(*(redactor.redact(part).text for part in described))
         title = reading.title or (known.title if known else "") or new.title
         sessions[reading.session] = new._replace(title=title)

@@ -21,6 +21,7 @@ from holdfast.language import (
 )
 from holdfast.model.records import Exchange, Outcome, Session
 from holdfast.refine.core.signals import COMMITTED, PULL_REQUESTED, is_commit, is_pull_request
+from holdfast.refine.requests.given_titles import given_title
 from holdfast.refine.requests.headlines import COMMAND, short_links
 from holdfast.refine.requests.telling_words import (
     EMPTY,
@@ -37,6 +38,8 @@ _ENOUGH_STEMS = 4
 _NAMING_STEMS = 2
 # More commits or pull requests than this are about more than one matter.
 _MAX_CHANGES = 2
+# What is changed in the first exchanges is what was asked for.
+_EARLY_EXCHANGES = 2
 # Words that make the name of a branch a title.
 _BRANCH_WORDS = 3
 # A result gets longer than a title should be.
@@ -103,7 +106,7 @@ def session_subject(session: Session, exchanges: Sequence[Exchange]) -> str:
     return (
         _own_title(session)
         or without_bold(_subject(session, exchanges))
-        or collapse_spaces(session.title)
+        or given_title(session.title)
     )
 
 
@@ -118,13 +121,13 @@ def session_title(session: Session, exchanges: Sequence[Exchange]) -> str:
     own, about = _own_title(session), _subject(session, exchanges)
     if own and about and own.lower() not in about.lower():
         return f"{own} — {about}"
-    return about or collapse_spaces(session.title)
+    return about or given_title(session.title)
 
 
 def _own_title(session: Session) -> str:
     """The title in the transcript; "" for one that fits every session ("GitHub issue analysis") and
     for the help of a command."""
-    own = _SUBAGENT.sub("", collapse_spaces(session.title))
+    own = _SUBAGENT.sub("", given_title(session.title))
     if _USAGE.search(own):
         return ""
     return own if telling_stems(own) or WITHOUT_SPACES.search(own) else ""
@@ -163,9 +166,10 @@ def _request_and_result(session: Session, exchanges: Sequence[Exchange]) -> tupl
     first = exchanges[0].title if exchanges else ""
     if exchanges and exchanges[0].author:
         return first, ""
-    if subject := _change(exchanges):
-        return subject, ""
     is_command = COMMAND.match(first) is not None
+    if subject := _change(exchanges):
+        is_other = not (is_command or _own_title(session)) and _is_of_later(subject, exchanges)
+        return (first, subject) if is_other else (subject, "")
     request = first if says_something(first) and not is_command else ""
     if request and not _needs_result(request):
         return request, ""
@@ -210,6 +214,17 @@ def _named_changes(exchanges: Sequence[Exchange]) -> list[str]:
         if says_something(match["subject"])
     )
     return list(dict.fromkeys(found))
+
+
+def _is_of_later(subject: str, exchanges: Sequence[Exchange]) -> bool:
+    """Whether a change was made late in a session, and in other words than what was asked first: it
+    is one of several matters."""
+    stems = telling_stems(exchanges[0].title)
+    if not says_something(exchanges[0].title) or len(stems) < _NAMING_STEMS:
+        return False
+    early = exchanges[:_EARLY_EXCHANGES]
+    is_early = any(subject in fact for one in early for fact in (*one.facts, one.summary))
+    return not is_early and stems.isdisjoint(telling_stems(subject))
 
 
 def _needs_result(request: str) -> bool:
