@@ -72,6 +72,11 @@ def test_what_lays_nothing_down_is_taken_out_of_a_persons_words() -> None:
         r"Harbour C:\dev\harbour\Gauge.cs 663 Error (active) S3776",
         "The harbour panel is too small. This can lead to confusion among the pilots.",
         "The following is the Codex agent history. The panel must never read the old gauge.",
+        "Lets go with your picks and implement it, they seem reasonable.",
+        "Let's try the new gauge but we won't commit anything, so that it is easily reverted.",
+        "We need to come up with a strategy for the tests of the eastern piers.",
+        "The id of the client is 4711, you should probably update it in the example.",
+        "/plan:quick create a protocol for all readings of the gauges of the harbour.",
     ],
 )
 def test_one_off_orders_reports_and_remarks_lay_nothing_down(text: str) -> None:
@@ -87,6 +92,8 @@ def test_one_off_orders_reports_and_remarks_lay_nothing_down(text: str) -> None:
         "Don't push to the main branch of the harbour.",
         "Keep the names of the piers below 30 letters, so that none is too long.",
         "The menu should say back to the piers instead of back to the main menu.",
+        "We won't commit the generated tables of the gauges.",
+        "/src/piers is generated, so edit the table of the piers instead.",
     ],
 )
 def test_a_wish_that_speaks_of_a_fault_is_kept(text: str) -> None:

@@ -430,14 +430,23 @@ def test_the_subject_is_told_only_where_the_statement_needs_it(
         "`make test` failed with “NameError: tide”; it passed after changes to src/tide.py",
         "Update the `renderer.py` to calculate the aggregated usage of all the harbours",
         "Gauge work: Add a column for spring tides to the table of the harbours",
+        "Question 2 of 4: the lamp of the pier must be red, because the buoys are green.",
+        "Where you interrupted: I tried to read the gauge of the pier, because it was stale.",
+        "Commits — `fa8bbbb6` feat: the gauge reads twice, because the first answer is stale.",
+        "The lamp is not read at night. I am now exiting so that the next run can begin.",
     ],
 )
-def test_failed_runs_and_lines_of_plans_are_not_told(tmp_path: Path, text: str) -> None:
-    said = f"Run `make tides` to write the table of all harbours anew. {text}"
-    with open_filled(tmp_path, session("2026-09-01", 1, FILLER, said)) as memory:
+def test_failed_runs_and_what_is_of_the_moment_are_not_told(tmp_path: Path, text: str) -> None:
+    said = f"Run `make tides` first, because the harbours only read that table. {text}"
+    script = session("2026-09-01", 1, FILLER, said)
+    script.user("Is the lamp of the western pier painted by now?")
+    script.assistant("It was painted in green, and dries until the evening.")
+    with open_filled(tmp_path, script) as memory:
         retain(memory, text, Kind.FACT)
-        retain(memory, "Run `make tides` to write the table of all harbours anew.", Kind.FACT)
-        told = brief_of(memory)
+        retain(
+            memory, "Run `make tides` first, because the harbours only read that table.", Kind.FACT
+        )
+        told = group(brief_of(memory), "Known from earlier sessions")
         assert text not in told and "Run `make tides`" in told
 
 

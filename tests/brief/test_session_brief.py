@@ -240,3 +240,14 @@ def test_a_short_rule_is_told_with_the_question_that_it_answers(tmp_path: Path) 
     script.assistant("It does not show them.")
     text = brief_of(read_in(tmp_path / "told", script))
     assert "“Do not show the names.” (of “Build a page for the pilots of the harbour" in text
+
+
+def test_a_rule_that_refers_back_is_told_with_what_its_session_is_about(tmp_path: Path) -> None:
+    script = Script()
+    script.user("Look at the panes that stay open when the harbour panel is closed")
+    script.assistant("The panel leaves its workers behind.")
+    rule = "These should always be cleaned up when their pane is closed, whatever the reason."
+    script.user(rule)
+    script.assistant("They are cleaned up.")
+    text = brief_of(read_in(tmp_path, script))
+    assert f"“{rule}” (of “Look at the panes that stay open" in text

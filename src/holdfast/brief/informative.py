@@ -87,7 +87,13 @@ _APPROVES = regex(
     r"i (?:still |also )?(?:see|got|get|tried) |(?:comon|come on) fix|"
     r"(?:don['’]?t|do not) (?:write|run|change|touch|edit) (?:any )?(?:code|anything|files?)|"
     r"(?:don['’]?t|do not|no need to) worry|never ?mind|"
-    r"(?:but|and|just) (?:continue|go on|proceed))\b|"
+    r"(?:but|and|just) (?:continue|go on|proceed)|"
+    r"(?:go with|like|accept|agree with|take) (?:all (?:of )?)?your "
+    r"(?:picks?|choices?|suggestions?|recommendations?|proposals?|plan)|"
+    r"let['’]?s try|(?:won['’]?t|will not) commit (?:anything|it|this|that)|"
+    r"you should (?:probably|maybe)|"
+    r"we (?:still |also |just )*need to (?:come up with|figure out|think about|look (?:at|into)|"
+    r"find|discuss|plan))\b|^\s*/[\w-]+(?::[\w-]+)* |"
     r"(?:n['’]?t|\bnot)\b.* yet\W*$|\.\.\.\s*$|…\s*$|"
     r"^\W*(?:(?:confirm|verify) that|(?:it )?(?:seems?|looks?) like)\b|"
     r"\?\s*!?\s*$|^\W*(?:awesome|great|cool|nice|perfect|thanks|yeah|yep|ok(?:ay)?|again)\b",
@@ -183,6 +189,11 @@ def _is_of_the_day(sentence: str) -> bool:
         return True
     is_order = _ORDERS_ONCE.search(sentence) or _OF_THE_TALK.search(sentence)
     return bool(is_order) and not _LASTS.search(sentence)
+
+
+def refers_back(text: str) -> bool:
+    """Whether a text begins with what was said before it ("These should always …")."""
+    return _REFERS_BACK.match(text) is not None
 
 
 def says_it_lasts(text: str) -> bool:

@@ -31,6 +31,7 @@ from holdfast.refine.core.statement_similarity import (
     statement_features,
 )
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
+from holdfast.refine.facts.typed_text import is_history
 from holdfast.regex import regex
 from holdfast.store.protocol import Reader
 
@@ -119,6 +120,8 @@ _PASSES = regex(
     r"\bagents? (?:dispatched|running|launched|spawned)\b|\brunning in parallel\b|"
     r"работают параллельно|\b\d+/\d+ done\b|\bstatus update\b|\bphase completion\b|"
     r"\bverification (?:results|passed)\b|\ball green\b|— (?:running|P[0-4])\W*$|"
+    r"\b(?:am|is|are) now exiting\b|^\W*staging\b[^.]*\bnow\b|^\W*commits?\b[^.]{0,9}`[0-9a-f]{7}|"
+    r"^\W*where you interrupted\b|^\W*question \d|"
     r"\bplus all previous\b|\bthe plan (?:is|should be)\b|\b\d+ agents\b",
     re.IGNORECASE,
 )
@@ -332,7 +335,9 @@ def _is_by_person(reader: Reader, bank: str, session: str) -> bool:
     """Whether a person began a session, rather than another agent."""
     known = reader.sessions.get(bank, session)
     first = reader.turns.of_session(bank, session, 1, 1)
-    return known is not None and not known.parent and not (first and first[0].speaker)
+    if known is None or known.parent:
+        return False
+    return not any(turn.speaker or is_history(turn.text) for turn in first)
 
 
 def narrates(text: str) -> bool:

@@ -26,7 +26,12 @@ from holdfast.brief.frame import (
     short_name,
     wrap_brief,
 )
-from holdfast.brief.informative import informative_part, lasting_part, says_it_lasts
+from holdfast.brief.informative import (
+    informative_part,
+    lasting_part,
+    refers_back,
+    says_it_lasts,
+)
 from holdfast.brief.known_statements import (
     SETTLING_KINDS,
     KnownStatement,
@@ -452,9 +457,10 @@ def _rule_text(
 
 
 def _context(reader: Reader, bank: str, text: str, evidence: Iterable[str]) -> str:
-    """For a few words that say little by themselves: the question that they answer, or what their
-    session is about."""
-    is_clear = len(content_stems(text)) >= _LIMITS.clear_stems or says_it_lasts(text)
+    """For words that say little by themselves: the question that they answer, or what their session
+    is about."""
+    says_enough = len(content_stems(text)) >= _LIMITS.clear_stems or says_it_lasts(text)
+    is_clear = says_enough and not refers_back(text)
     found = () if is_clear else (find_by_uri(reader, bank, name) for name in evidence)
     turn = next((one for one in found if isinstance(one, Turn)), None)
     if turn is None:

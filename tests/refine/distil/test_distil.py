@@ -473,6 +473,7 @@ def test_what_people_quote_or_a_program_printed_is_not_theirs(
         ("Always keep the ledger of a tenant apart from those of others.", True),
         ("You are a reviewer. Always keep the ledger of a tenant apart.", False),
         ("Your job is to review code. Never flag style in the ledger of a tenant.", False),
+        (f"# Context\n\nYour name is **Clerk**.\n\n{'Read it first. ' * 30}\n\n- {RULE}", False),
     ],
 )
 def test_the_prompt_of_a_role_is_no_persons_rule(prompt: str, kept: bool) -> None:
@@ -577,3 +578,10 @@ def test_the_weights_fit_the_numbers() -> None:
 def test_the_same_session_is_distilled_the_same_way_each_time() -> None:
     first = distil(SESSION, Context("Nightly export"), packaged_selector())
     assert first == distil(SESSION, Context("Nightly export"), packaged_selector())
+
+
+def test_more_is_kept_of_a_session_with_many_requests() -> None:
+    limits = SelectionLimits(most=14)
+    assert limits.for_requests(3).most == limits.for_requests(8).most == 14
+    assert limits.for_requests(20).most == 26
+    assert limits.for_requests(500).most == 38, "but not without end"

@@ -99,7 +99,7 @@ CONCEPTS = Stage("concepts", 15, _concepts, reads_vectors=True)
 # work, so its version is repeated here; a test compares the two.
 STAGES = (
     Stage("retain", 38, _retain, by_vectors=1000),
-    Stage("facts", 25, _facts),
+    Stage("facts", 26, _facts),
     Stage("patterns", 5, _patterns),
     Stage("reflect", 4, _reflect),
     CONCEPTS,

@@ -176,9 +176,8 @@ def next_steps(text: str, limit: int = 4) -> list[str]:
     """The last sentences of a closing message that say what is still to do."""
     shortest, longest = _LIMITS.shortest_next_step, _LIMITS.longest_sentence
     found = sentences(text[-_LIMITS.closing_characters :])
-    return [s for s in found if _NEXT_STEP.search(plain(s)) and shortest <= len(s) <= longest][
-        -limit:
-    ]
+    said = [one for one in found if shortest <= len(one) <= longest and not one.endswith(":")]
+    return [one for one in said if _NEXT_STEP.search(plain(one))][-limit:]
 
 
 def tool_calls(turns: Iterable[Turn], names: frozenset[str]) -> list[ToolCall]:

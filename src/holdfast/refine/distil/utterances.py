@@ -21,6 +21,7 @@ from holdfast.refine.distil.people_replies import PLAN_TOOLS, answers, refusal
 from holdfast.refine.distil.statements import Statement
 from holdfast.refine.distil.summary_sections import Section, read_sections
 from holdfast.refine.facts.typed_text import ACCEPTED_PLAN, own_lines
+from holdfast.refine.requests.agent_prompts import gives_role
 from holdfast.regex import regex
 
 
@@ -218,7 +219,8 @@ class Quotes:
 
     def _typed(self, number: int) -> str:
         if number not in self._own:
-            self._own[number] = _letters(own_lines(self._utterances[number].text))
+            text = self._utterances[number].text
+            self._own[number] = "" if gives_role(text) else _letters(own_lines(text))
         return self._own[number]
 
     def _is_said(self, letters: str, number: int, by_person: bool) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 
+from holdfast.refine.requests.agent_prompts import gives_role
 from holdfast.regex import regex
 
 # A longer message is taken for pasted text: a plan, a log, instructions for an agent. Raising it
@@ -16,7 +17,8 @@ _MAX_PARAGRAPH_CHARS = 500
 _QUOTING_LINE = regex(r"^\s*>.*$", re.MULTILINE)
 # The history of a session, as a program hands it to an agent that judges or continues it.
 _HANDED_OVER = regex(
-    r"\A\W*the following is the \w+ agent history\b|^\[\d+\] (?:assistant|user|tool)\b",
+    r"\A\W*the following is the \w+ agent history\b|^\[\d+\] (?:assistant|user|tool)\b|"
+    r"^#{1,6} (?:session|conversation|chat) (?:transcript|history)\s*$",
     re.IGNORECASE | re.MULTILINE,
 )
 # How Claude Code begins a session that carries out a plan of the one before: an agent wrote it.
@@ -59,9 +61,14 @@ _TYPED = regex(
 
 
 def is_handed_over(text: str) -> bool:
-    """Whether a program wrote a message: the history of a session, or the plan of the one before.
-    Nobody typed any of it."""
-    return _HANDED_OVER.search(text) is not None or ACCEPTED_PLAN.match(text) is not None
+    """Whether a program wrote a message: the history of a session, the plan of the one before, or
+    the prompt of an agent that it started. Nobody typed any of it."""
+    return is_history(text) or ACCEPTED_PLAN.match(text) is not None or gives_role(text)
+
+
+def is_history(text: str) -> bool:
+    """Whether a program hands the history of a session to an agent."""
+    return _HANDED_OVER.search(text) is not None
 
 
 def own_lines(text: str) -> str:

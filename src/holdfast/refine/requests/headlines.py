@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from holdfast.language import capitalize, collapse_spaces, content_stems, headings, sentences
+from holdfast.refine.requests.agent_prompts import is_template
 from holdfast.refine.requests.telling_words import telling_stems
 from holdfast.regex import regex
 
@@ -118,7 +119,10 @@ _AT_WORK = regex(r"^You are (?:currently |now )?(?=[a-z]{3,}ing\b)")
 
 
 def headline(request: str) -> str:
-    """What a request asks for, without courtesies; "" for an empty one and a warm-up."""
+    """What a request asks for, without courtesies; "" for an empty one, a warm-up, and a prompt
+    that a program begins in the same words whatever is to be done."""
+    if is_template(request):
+        return ""
     text = _SLASH_COMMAND.sub("", _without_mentions(_unwrapped(_untagged(request.strip()))))
     if not text or _WARM_UP.match(text):
         return ""

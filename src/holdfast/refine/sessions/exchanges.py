@@ -29,6 +29,7 @@ from holdfast.refine.core.memory_calls import without_memory_calls, without_reto
 from holdfast.refine.core.passages import tool_status
 from holdfast.refine.core.shell_changes import changed_files
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
+from holdfast.refine.requests.agent_prompts import gives_role
 from holdfast.refine.requests.headlines import COMMAND, headline
 from holdfast.refine.requests.headlines import LIMITS as HEADLINE_LIMITS
 from holdfast.refine.requests.restated_requests import restated_request
@@ -164,7 +165,8 @@ def build_exchange(turns: Sequence[Turn], root: str = "") -> Exchange:
     title = _title(asked, request, reply, modified, commits + pulls)
     title = truncate(title, LIMITS.title_characters)
     # One more than is needed, because the title may be one of them.
-    found = signals.notable_sentences(without_retold(turns), LIMITS.facts + 1)
+    said = [turn for turn in without_retold(turns) if not _starts_agent(turn)]
+    found = signals.notable_sentences(said, LIMITS.facts + 1)
     notable = [truncate(sentence, LIMITS.fact_characters) for sentence in found]
     notable = [sentence for sentence in notable if _compare_key(sentence) != _compare_key(title)]
     changes = [signals.PULL_REQUESTED + title for title in pulls[-LIMITS.pull_requests :]]
@@ -192,6 +194,11 @@ def build_exchange(turns: Sequence[Turn], root: str = "") -> Exchange:
         files_modified=modified[: LIMITS.files],
         branch=_branch(turns),
     )
+
+
+def _starts_agent(turn: Turn) -> bool:
+    """Whether a program wrote a request, and so nothing in it was decided."""
+    return turn.role is Role.USER and gives_role(turn.text)
 
 
 def _branch(turns: Sequence[Turn]) -> str:
@@ -290,6 +297,6 @@ def _details(request: str, turns: Sequence[Turn], reply: str, modified: Sequence
 
 
 def _states_decision(request: str, facts: Sequence[str]) -> bool:
-    stated = sentences(request[: LIMITS.decision_characters])
+    stated = [] if gives_role(request) else sentences(request[: LIMITS.decision_characters])
     stated += [] if signals.is_question(request) else facts
     return any(states_decision(one) and not is_for_the_moment(one) for one in stated)
