@@ -76,6 +76,9 @@ def test_what_lays_nothing_down_is_taken_out_of_a_persons_words() -> None:
         "Let's try the new gauge but we won't commit anything, so that it is easily reverted.",
         "We need to come up with a strategy for the tests of the eastern piers.",
         "The id of the client is 4711, you should probably update it in the example.",
+        "readTide returns the old gauge when the new one is missing from the table of gauges.",
+        "Unused variable tide_count at line 485 - incremented but never asserted.",
+        "oh yeah we don't need any of that any more.",
         "/plan:quick create a protocol for all readings of the gauges of the harbour.",
     ],
 )
@@ -92,6 +95,8 @@ def test_one_off_orders_reports_and_remarks_lay_nothing_down(text: str) -> None:
         "Don't push to the main branch of the harbour.",
         "Keep the names of the piers below 30 letters, so that none is too long.",
         "The menu should say back to the piers instead of back to the main menu.",
+        "readTide must return the old gauge when the new one is missing.",
+        "tide_count: the number of gauges, counted once for a pier.",
         "We won't commit the generated tables of the gauges.",
         "/src/piers is generated, so edit the table of the piers instead.",
     ],

@@ -92,11 +92,24 @@ _APPROVES = regex(
     r"(?:picks?|choices?|suggestions?|recommendations?|proposals?|plan)|"
     r"let['’]?s try|(?:won['’]?t|will not) commit (?:anything|it|this|that)|"
     r"you should (?:probably|maybe)|"
+    r"(?:don['’]?t|do not|no longer) need (?:(?:any|all|most) of )?"
+    r"(?:it|this|that|these|those|them)|"
     r"we (?:still |also |just )*need to (?:come up with|figure out|think about|look (?:at|into)|"
     r"find|discuss|plan))\b|^\s*/[\w-]+(?::[\w-]+)* |"
     r"(?:n['’]?t|\bnot)\b.* yet\W*$|\.\.\.\s*$|…\s*$|"
     r"^\W*(?:(?:confirm|verify) that|(?:it )?(?:seems?|looks?) like)\b|"
     r"\?\s*!?\s*$|^\W*(?:awesome|great|cool|nice|perfect|thanks|yeah|yep|ok(?:ay)?|again)\b",
+    re.IGNORECASE,
+)
+# What a reviewer or a linter found, which a person pasted, and what people demand.
+_FINDING = regex(
+    r"^\W*(?:(?-i:[a-z]+[A-Z]\w+|\w+_\w+)\b(?!\W*[:=])|"
+    r"(?:unused|missing|duplicated?|redundant|unreachable|undefined|unhandled|inconsistent) \w+)",
+    re.IGNORECASE,
+)
+_DEMANDS = regex(
+    r"\b(?:should|must|shall|need(?:s|ed)?|want|please|let['’]?s|don['’]?t|do not|prefer|instead|"
+    r"i|we|you|our|my|your)\b",
     re.IGNORECASE,
 )
 # An order that is carried out once, or with an object that only its conversation knows.
@@ -186,6 +199,8 @@ def lasting_part(text: str) -> str:
 
 def _is_of_the_day(sentence: str) -> bool:
     if _APPROVES.search(sentence) or is_printed(sentence) or reports_fault(sentence):
+        return True
+    if _FINDING.match(sentence) and not _DEMANDS.search(sentence):
         return True
     is_order = _ORDERS_ONCE.search(sentence) or _OF_THE_TALK.search(sentence)
     return bool(is_order) and not _LASTS.search(sentence)

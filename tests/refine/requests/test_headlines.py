@@ -90,6 +90,10 @@ HISTORY = """The following is the Codex agent history whose request action you a
         ("@[User]: Add a retry to the uploader", "Add a retry to the uploader"),
         ("/review Add a retry to the uploader", "Add a retry to the uploader"),
         ("/review", "/review"),
+        (
+            "# Agent Instructions (Planning Mode)\n\nAdd a retry to the uploader.",
+            "Add a retry to the uploader",
+        ),
         ("Claude, please add a retry to the uploader", "Add a retry to the uploader"),
         ("Claude Code hooks are not installed", "Claude Code hooks are not installed"),
         ("Your job is to add a retry to the uploader.", "Add a retry to the uploader"),

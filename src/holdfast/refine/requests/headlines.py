@@ -79,7 +79,7 @@ _BEFORE_MATTER = regex(
 _AFTER_MATTER = regex(r"\s+[—–-]+\s+(?:[\w-]+ ){0,3}(?:prompt|plan|prd|spec(?:ification)?)$", re.I)
 # Headings of what a program adds to a request.
 _ADDED = regex(
-    r"^(?:agents\.md|claude\.md|context from|files mentioned|system |instructions)", re.I
+    r"^(?:agents\.md|claude\.md|context from|files mentioned|system |(?:agent )?instructions)", re.I
 )
 _GOAL = regex(r"^[\s>*_#-]*(?:goal|objective|scope)[*_]*\s*:[*_]*[ \t]*(\S[^\n]*)$", re.I | re.M)
 # The history of another session, as a program hands it over for a review.
