@@ -79,6 +79,8 @@ def test_what_lays_nothing_down_is_taken_out_of_a_persons_words() -> None:
         "readTide returns the old gauge when the new one is missing from the table of gauges.",
         "Unused variable tide_count at line 485 - incremented but never asserted.",
         "oh yeah we don't need any of that any more.",
+        "theres 4 new comments from the reviewer, feel free to address them if valid.",
+        "that way we can write the tables of the piers by hand and keep them in sync.",
         "/plan:quick create a protocol for all readings of the gauges of the harbour.",
     ],
 )
@@ -127,7 +129,7 @@ def test_a_state_that_a_later_request_dealt_with_again_is_not_told(tmp_path: Pat
         assert state not in brief_of(memory)
 
 
-def test_a_cause_is_called_fixed_if_its_session_changed_something_after(tmp_path: Path) -> None:
+def test_a_cause_says_whether_its_session_changed_something_after(tmp_path: Path) -> None:
     cause = "The root cause is that the gauge sends each of its readings twice."
     fault = "The harbour panel fails with an empty table of readings."
     script = session_on("2026-09-01", 1)
@@ -145,7 +147,7 @@ def test_a_cause_is_called_fixed_if_its_session_changed_something_after(tmp_path
         retain(memory, cause, Kind.LESSON)
         retain(memory, fault, Kind.LESSON)
         text = brief_of(memory)
-        assert f"fixed: “{cause}" in group(text, "Learned here")
+        assert f"worked on since: “{cause}" in group(text, "Learned here")
         assert fault not in text, "what was merely broken is mended"
 
 

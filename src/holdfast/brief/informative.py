@@ -91,14 +91,15 @@ _APPROVES = regex(
     r"(?:go with|like|accept|agree with|take) (?:all (?:of )?)?your "
     r"(?:picks?|choices?|suggestions?|recommendations?|proposals?|plan)|"
     r"let['’]?s try|(?:won['’]?t|will not) commit (?:anything|it|this|that)|"
-    r"you should (?:probably|maybe)|"
+    r"you should (?:probably|maybe)|feel free to|(?:new|more|review) comments? (?:from|by|on)|"
     r"(?:don['’]?t|do not|no longer) need (?:(?:any|all|most) of )?"
     r"(?:it|this|that|these|those|them)|"
     r"we (?:still |also |just )*need to (?:come up with|figure out|think about|look (?:at|into)|"
     r"find|discuss|plan))\b|^\s*/[\w-]+(?::[\w-]+)* |"
     r"(?:n['’]?t|\bnot)\b.* yet\W*$|\.\.\.\s*$|…\s*$|"
     r"^\W*(?:(?:confirm|verify) that|(?:it )?(?:seems?|looks?) like)\b|"
-    r"\?\s*!?\s*$|^\W*(?:awesome|great|cool|nice|perfect|thanks|yeah|yep|ok(?:ay)?|again)\b",
+    r"^\W*that way\b|\?\s*!?\s*$|"
+    r"^\W*(?:awesome|great|cool|nice|perfect|thanks|yeah|yep|ok(?:ay)?|again)\b",
     re.IGNORECASE,
 )
 # What a reviewer or a linter found, which a person pasted, and what people demand.

@@ -40,7 +40,7 @@ from holdfast.brief.known_statements import (
     tells_fault,
 )
 from holdfast.brief.memory_file import MemoryFile
-from holdfast.brief.sessions.findings import FIXED, Findings
+from holdfast.brief.sessions.findings import FIXED, WORKED_ON, Findings
 from holdfast.brief.sessions.last_sessions import (
     DONE,
     FOUND,
@@ -355,7 +355,8 @@ def _statement_part(
 
 def _stands(part: Part) -> bool:
     """Whether a cause was not mended."""
-    return not part.lines[0].partition(" ")[2].partition(" ")[2].startswith(FIXED)
+    label = part.lines[0].partition(" ")[2].partition(" ")[2]
+    return not label.startswith((FIXED, WORKED_ON))
 
 
 def _uri_of_turn(one: KnownStatement) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.model.knowledge import Kind
-from tests.brief.test_known_statements import FILLER, brief_of, group, retain
+from tests.brief.test_known_statements import FILLER, brief_of, group, retain, session
 from tests.support.refine_banks import open_filled, session_on
 from tests.support.transcripts import Script
 
@@ -53,7 +53,25 @@ def test_what_was_so_at_the_time_is_taken_out_of_a_mended_cause(tmp_path: Path) 
     script.assistant("It is mended.")
     with open_filled(tmp_path / "mended", script) as memory:
         retain(memory, cause, Kind.LESSON, worth=None)
-        assert f"fixed: “{CAUSE}”" in group(brief_of(memory), LEARNED)
+        assert f"worked on since: “{CAUSE}”" in group(brief_of(memory), LEARNED)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Blocker: `git push` failed twice, because the connection to the pier timed out.",
+        "Push status: the account of the pier has no right to write, causing `403`.",
+        "The root cause is that the latest commit of the pier was never tagged by the crew.",
+    ],
+)
+def test_a_fault_of_a_day_is_not_told(tmp_path: Path, text: str) -> None:
+    later = session("2026-09-05", 2, FILLER, "They need new lamps, as far as the crew knows.")
+    with open_filled(tmp_path / "day", found(text), later) as memory:
+        retain(memory, text, Kind.LESSON, worth=None)
+        assert LEARNED not in brief_of(memory)
+    with open_filled(tmp_path / "cause", found(CAUSE), later) as memory:
+        retain(memory, CAUSE, Kind.LESSON, worth=None)
+        assert CAUSE in group(brief_of(memory), LEARNED)
 
 
 def test_what_only_follows_from_the_state_at_the_time_is_not_told(tmp_path: Path) -> None:

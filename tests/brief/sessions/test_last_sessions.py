@@ -87,6 +87,28 @@ def test_a_request_that_ended_an_earlier_session_is_told_unless_a_later_one_took
         assert "not answered" not in brief_of(memory)
 
 
+def test_of_earlier_sessions_that_broke_off_only_what_is_known_is_told(tmp_path: Path) -> None:
+    first = session_on("2026-09-01", 1)
+    first.user("Draw the wind rose in the corner of the panel for pilots.")
+    first.assistant("I have everything I need.")
+    first.tool("Edit", "ok", file_path="/home/dev/proj/a.py", old_string="a", new_string="b")
+    with open_filled(tmp_path / "last", first) as memory:
+        told = group(brief_of(memory), "Where we left off")
+    assert "unfinished: “Draw the wind rose" in told and "everything I need" not in told
+    buoys = worked("2026-09-03", 3, "Mark the shoals and sandbanks on the map", BUOYS)
+    with open_filled(tmp_path / "earlier", first, buoys) as memory:
+        assert "unfinished" not in brief_of(memory)
+
+
+def test_the_branch_of_the_last_session_is_the_one_that_it_ended_on(tmp_path: Path) -> None:
+    script = worked("2026-09-01", 1, "Mark the shoals and sandbanks on the map", BUOYS)
+    script.branch = "shoals"
+    script.user("Read the tide table every morning, please.")
+    script.assistant(TIDES)
+    with open_filled(tmp_path, script) as memory:
+        assert "branch shoals, " in group(brief_of(memory), "Where we left off")
+
+
 def test_what_was_found_out_in_the_last_session_is_told_once(tmp_path: Path) -> None:
     found = "There are two lamps and one bell on the western side of the tower."
     asked = session("2026-09-04", 4, "What is there on the western side of the tower?", found)

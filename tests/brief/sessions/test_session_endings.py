@@ -111,6 +111,20 @@ def test_work_that_ends_with_a_tool_or_without_a_reply_is_not_done(tmp_path: Pat
     assert ending.state is State.UNANSWERED and ending.request.startswith("Draw the wind rose")
 
 
+def test_what_was_said_before_the_last_step_is_not_how_far_the_work_is(tmp_path: Path) -> None:
+    overtaken = "The test of the western harbour fails, since it expects that nothing is read."
+    script = worked(overtaken, "Let me mend it.")
+    edit(script)
+    with open_filled(tmp_path / "edit", script) as memory:
+        ending = ending_of(memory)
+    assert ending.state is State.UNFINISHED and ending.result == ""
+    script.call("Bash", command="git add . && git commit -m 'Read the western harbour at six'")
+    with open_filled(tmp_path / "commit", script) as memory:
+        ending = ending_of(memory)
+    assert ending.state is State.UNFINISHED
+    assert ending.result == "git commit: Read the western harbour at six"
+
+
 def test_thanks_at_the_end_are_not_the_end(tmp_path: Path) -> None:
     script = worked(RESULT)
     script.user("ok thanks")

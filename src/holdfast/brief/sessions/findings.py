@@ -22,7 +22,7 @@ from holdfast.refine.requests.telling_words import says_something
 from holdfast.regex import regex
 from holdfast.store.protocol import Reader
 
-CAUSE, FIXED = "cause", "fixed"
+CAUSE, FIXED, WORKED_ON = "cause", "fixed", "worked on since"
 
 
 class FindingLimits(NamedTuple):
@@ -47,6 +47,14 @@ _ON_THE_WAY = regex(
 _OF_A_RUN = regex(
     r"\b(?:is|are) (?:still |now |currently )?failing\b|"
     r"\bfailing (?:ci |pr )?(?:jobs?|checks?|runs?|builds?)\b|\bnew actionable\b",
+    re.IGNORECASE,
+)
+# A connection or a commit of that day.
+_OF_THE_DAY = regex(
+    r"\bgit (?:push|pull|fetch)\b[^.]*\b(?:fail\w*|timed out|rejected|refused)\b|"
+    r"\b(?:push|remote sync|network|connection|ssh)\b[^.]*\b(?:timed out|unreachable|40[13])\b|"
+    r"^\W*(?:blockers?|(?:push|sync|pr|ci) status)\b[^.]{0,3}:|\bremote (?:sync|connectivity)\b|"
+    r"\bthe (?:latest|newest|last|new) commit\b",
     re.IGNORECASE,
 )
 _AT_THE_TIME = regex(
@@ -88,8 +96,10 @@ class Findings:
 
     def is_cause(self, one: KnownStatement) -> bool:
         """Whether a fault is worth telling: it was not said on the way, and is not that of a run
-        which was mended."""
+        which was mended, or of a day."""
         text = plain(informative_part(one.text) or one.text)
+        if _OF_THE_DAY.search(text):
+            return False
         if _ON_THE_WAY.search(text) or _ON_THE_WAY.search(plain(self.text(one, text))):
             return False
         return not (self.is_fixed(one) and _OF_A_RUN.search(text))
@@ -106,7 +116,7 @@ class Findings:
         after = [x for x in self._exchanges_from(one) if x.files_modified]
         named = (change_named_in(self._reader, x) for x in after[: _LIMITS.exchanges_after])
         change = next(filter(None, named), "")
-        return f"{FIXED} in {one_line(change)}" if change else FIXED
+        return f"{FIXED} in {one_line(change)}" if change else WORKED_ON
 
     def text(self, one: KnownStatement, text: str) -> str:
         """The words of a fault; of one that was mended, without what was so at the time."""

@@ -59,6 +59,8 @@ class SessionLimits(NamedTuple):
     completed: int = 1
     enough_result: int = 100
     next_steps: int = 3
+    # The turns at the end of a session that may say which branch it ended on.
+    turns: int = 12
     # The share of the content words of a request that are in its result, so that it adds nothing.
     repeated: float = 0.8
 
@@ -99,7 +101,7 @@ class LastSessions:
             if parts and self._verdicts.is_passed_over(name, ended, partial(str, session.id)):
                 continue
             ending = self._ending(digest)
-            if ending is None:
+            if ending is None or (place and _is_broken_off(ending)):
                 continue
             result = ""
             if ending.state is State.ANSWERED and not self._delivers(session, ending):
@@ -185,8 +187,20 @@ class LastSessions:
         ended = digest.ended or digest.started
         if not is_last:
             return format_day(ended)
-        branch = f", branch {one_line(session.branch)}" if session.branch else ""
+        name = self._last_branch(session)
+        branch = f", branch {one_line(name)}" if name else ""
         return f"{format_minute(ended)}{branch}"
+
+    def _last_branch(self, session: Session) -> str:
+        """The branch that a session ended on: its turns say so, or what it was asked for last made
+        one."""
+        last = next(iter(self._ranking.exchanges_of(session.id)[-1:]), None)
+        if last is None:
+            return session.branch
+        first = max(last.first_seq, last.last_seq - _LIMITS.turns)
+        turns = self._reader.turns.of_session(self._bank, session.id, first, last.last_seq)
+        said = next((turn.branch for turn in reversed(turns) if turn.branch), "")
+        return last.branch or said if said in ("", session.branch) else said
 
     def _work(self, digest: Digest, ending: Ending) -> str:
         """What was asked and what came of it. A request is left out where the rest repeats it."""
@@ -222,6 +236,11 @@ class LastSessions:
         if self._verdicts.repeats_dropped(text, digest.ended):
             return False
         return not self._ended.find(text, digest.started, digest.session, WHOLE_SESSION)
+
+
+def _is_broken_off(ending: Ending) -> bool:
+    """Whether nothing is known of how far a session got: a later one may have gone on."""
+    return ending.state in (State.UNFINISHED, State.INTERRUPTED) and not ending.result
 
 
 def _tells(ending: Ending) -> bool:

@@ -26,7 +26,7 @@ from holdfast.language import (
     without_links,
 )
 from holdfast.model.records import Exchange, Outcome, Role, Turn
-from holdfast.refine.core.signals import is_go_ahead, is_interruption
+from holdfast.refine.core.signals import begun_commit, is_go_ahead, is_interruption
 from holdfast.refine.requests.telling_words import EMPTY, says_something, telling_stems
 from holdfast.regex import regex
 from holdfast.store.protocol import Reader
@@ -146,7 +146,7 @@ _ACCOUNT = regex(
 # What an agent says on the way, and how a work is introduced that follows.
 _ABOUT_TO = regex(
     r"^\W*(?:(?:now|next|first|then|ok(?:ay)?|so|good|great|perfect|done|clean)\b[,.!]? )*"
-    r"(?:let me(?! know)|let['’]s|i have enough|"
+    r"(?:let me(?! know)|let['’]s|i have (?:enough|everything|all i need)|"
     r"i(?:['’]ll| will|['’]m going to| am going to| need to| should)|"
     r"(?:now|next),? (?:i|we|let|to|for|the|add|updat|writ|fix|check|run|creat|extend|implement)|"
     r"i(?:['’]m| am) (?:(?:now |also |just )?\w+ing|(?:at|in) the))\b|:$",
@@ -219,13 +219,13 @@ def find_ending(
 
 
 def _doing(said: Sequence[str], turns: Sequence[Turn]) -> str:
-    """What an agent was about to do; if that says little, what it said before."""
+    """What an agent was about to do: the commit that it was making, or what it said last. What it
+    said before that is often overtaken."""
+    if turns and (subject := begun_commit(turns[-1])):
+        return f"git commit: {truncate(subject, _LIMITS.result_characters)}"
     doing = said[-1] if said else ""
-    if len(doing) < _LIMITS.doing_characters:
-        replies = (t.text for t in turns if t.role is Role.ASSISTANT and not t.tool and t.text)
-        told = [one for reply in replies for one in _telling(_shown(reply))]
-        doing = next((one for one in reversed(told) if len(one) >= _LIMITS.doing_characters), "")
-    return truncate(doing, _LIMITS.result_characters).rstrip(":")
+    is_telling = len(doing) >= _LIMITS.doing_characters
+    return truncate(doing, _LIMITS.result_characters).rstrip(":") if is_telling else ""
 
 
 def question_asked(turns: Sequence[Turn]) -> str:

@@ -228,8 +228,13 @@ def pull_request_title(turn: Turn) -> str:
 
 def commit_message(turn: Turn) -> str:
     """The subject of the commit that a turn made; "" if it made none."""
+    return begun_commit(turn) if turn.tool is not None and turn.tool.ok else ""
+
+
+def begun_commit(turn: Turn) -> str:
+    """The subject of the commit that a turn makes, whatever came of it."""
     for call in tool_calls([turn], SHELL_TOOLS):
-        if call.ok and COMMITS.search(call.action):
+        if COMMITS.search(call.action):
             message = next(iter(commit_messages(call.action)), "")
             return collapse_spaces(message.partition("\n")[0])
     return ""
