@@ -431,6 +431,7 @@ def test_the_subject_is_told_only_where_the_statement_needs_it(
         "Update the `renderer.py` to calculate the aggregated usage of all the harbours",
         "Gauge work: Add a column for spring tides to the table of the harbours",
         "Question 2 of 4: the lamp of the pier must be red, because the buoys are green.",
+        "3. Paint the old pier first, because its lamps are the ones that fail at night.",
         "Where you interrupted: I tried to read the gauge of the pier, because it was stale.",
         "Commits — `fa8bbbb6` feat: the gauge reads twice, because the first answer is stale.",
         "The lamp is not read at night. I am now exiting so that the next run can begin.",

@@ -398,9 +398,11 @@ def test_few_statements_are_known_that_nobody_judged(tmp_path: Path) -> None:
         "Fog horns sound twice, since one blast means fire in this harbour.",
         "Fish are weighed wet, because the auction pays by that weight.",
         "Ropes are dyed red, since guests look for that colour.",
+        "Sails dry in the loft, because mould grows in the cellar.",
+        "Anchors weigh four tons, since lighter ones drag over mud.",
     ]
-    scripts = [session(f"2026-09-0{n}", n, FILLER, text) for n, text in enumerate(texts, 1)]
-    with open_filled(tmp_path, *scripts, update_every=9) as memory:
+    scripts = [session(f"2026-09-{n:02}", n, FILLER, text) for n, text in enumerate(texts, 1)]
+    with open_filled(tmp_path, *scripts, update_every=11) as memory:
         for text in texts:
             retain(memory, text, Kind.FACT)
         known = group(brief_of(memory), KNOWN)

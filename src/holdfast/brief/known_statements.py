@@ -121,7 +121,7 @@ _PASSES = regex(
     r"работают параллельно|\b\d+/\d+ done\b|\bstatus update\b|\bphase completion\b|"
     r"\bverification (?:results|passed)\b|\ball green\b|— (?:running|P[0-4])\W*$|"
     r"\b(?:am|is|are) now exiting\b|^\W*staging\b[^.]*\bnow\b|^\W*commits?\b[^.]{0,9}`[0-9a-f]{7}|"
-    r"^\W*where you interrupted\b|^\W*question \d|"
+    r"^\W*where you interrupted\b|^\W*question \d|^\W*\d+[.)] (?!\d)|"
     r"\bplus all previous\b|\bthe plan (?:is|should be)\b|\b\d+ agents\b",
     re.IGNORECASE,
 )

@@ -94,7 +94,7 @@ class BriefLimits(NamedTuple):
     decisions: int = 12
     open_tasks: int = 3
     # Without a verdict on them. More of them tell more, and more that no longer holds.
-    known: int = 6
+    known: int = 8
     notes: int = 3
     opinions: int = 3
     # Opinions below this confidence are left out.

@@ -59,6 +59,7 @@ def test_a_sentence_may_say_that_it_will_not_stay_so() -> None:
         "Access to the gauge has been blocked by CORS policy",
         "this did not fix the gauge",
         "make lint fails",
+        "the tests of the gauge are also still failing.",
         "got merge conflicts from the gauge's branch",
         "The gauge won't start with no indication why.",
     ],

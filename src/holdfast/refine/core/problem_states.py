@@ -78,7 +78,7 @@ _REPORTS = regex(
     r"failing|missing|wrong|clipped|cut off|truncated|overlapping|misaligned|duplicated|blank|"
     r"garbled|unreadable|squashed|too (?:big|small|large|long|short|wide|narrow|slow))\b|"
     r"\b(?:says|shows|displays|prints|returns|opens)\b(?!.*\bby default\b).{1,80}\binstead\b|"
-    r"^(?:[\w./-]+ ){1,4}fails\W*$|"
+    r"^(?:[\w./-]+ ){1,4}fails\W*$|\b(?:is|are|keeps?)(?: \w+){0,2} failing\W*$|"
     r"\b(?:won['’]t|will not) (?:start|activate|load|open|compile|build|run|work)\b|"
     r"\b(?:got|getting|has|have|are) (?:\w+ )?merge conflicts?\b|"
     r"\bcontains? (?:\w+ ){0,2}bugs?\b|\bwithout (?:proper|any) \w+ checks?\b|"
