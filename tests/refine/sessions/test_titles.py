@@ -167,8 +167,18 @@ def test_the_commit_of_a_session_titles_it_unless_there_are_many() -> None:
     asked = "Look into the report about tasks"
     one = exchange(asked, facts=commits[:1])
     assert session_subject(session(), [one]) == "Keep source files of tasks 0"
-    assert session_subject(session(), [exchange(asked, facts=commits)]) == asked
+    many = session_subject(session(), [exchange(asked, facts=commits)])
+    assert many == f"{asked} — Keep source files of tasks 0"
     assert session_subject(session(), [exchange(asked, facts=(f"{COMMITTED}wip",))]) == asked
+
+
+def test_of_many_commits_the_one_that_the_session_is_about_is_its_result() -> None:
+    subjects = ("Bump the version", "Keep source files of finished tasks", "Sort the imports")
+    commits = tuple(f"{COMMITTED}{subject}" for subject in subjects)
+    asked = exchange("Why are files of finished tasks lost?", "The cache drops them.", commits)
+    more = exchange("Keep the source files, then", "They stay in the folder of finished tasks.")
+    titled = session_subject(session(), [asked, more])
+    assert titled == "Why are files of finished tasks lost? — Keep source files of finished tasks"
 
 
 def test_the_pull_request_of_a_session_sums_up_its_commits() -> None:

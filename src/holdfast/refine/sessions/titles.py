@@ -9,6 +9,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 from holdfast.language import (
     capitalize,
@@ -250,12 +251,15 @@ def _without_accounts(summary: str) -> Iterator[str]:
 
 
 def _result(exchanges: Sequence[Exchange]) -> str:
-    """What was said of the results that most of the session is about, as one sentence; "" for
-    none."""
+    """Of several commits the one that most of the session is about, or else what was said of the
+    results, as one sentence; "" for none."""
     exchanges = [x for x in exchanges if x.title != NO_REQUEST]
     told = Counter(
         one for x in exchanges for one in telling_stems(x.title) | telling_stems(x.summary)
     )
+    commits = (f.removeprefix(COMMITTED) for x in exchanges for f in x.facts if is_commit(f))
+    if made := max(filter(_is_subject, commits), key=partial(_share_told, told), default=""):
+        return truncate(made, _MAX_RESULT_CHARS)
     finished = [x for x in exchanges if x.outcome not in _BROKEN_OFF] or exchanges
     best = _most_told([x.summary for x in finished], told)
     if not best:
@@ -272,9 +276,14 @@ def _most_told(texts: Iterable[str], told: Counter[str]) -> str:
     for sentence in found:
         if is_chatter(sentence) or _NO_RESULT.search(sentence) or not says_something(sentence):
             continue
-        stems = telling_stems(sentence)
-        share = min(1.0, len(stems) / _FULL_SENTENCE_STEMS)
-        worth = share * sum(math.log1p(told[one]) for one in stems) / max(1, len(stems))
+        worth = _share_told(told, sentence)
         if worth > highest:
             best, highest = sentence, worth
     return best
+
+
+def _share_told(told: Counter[str], sentence: str) -> float:
+    """How much of what a session is about is in a sentence; less in one of a few words."""
+    stems = telling_stems(sentence)
+    share = min(1.0, len(stems) / _FULL_SENTENCE_STEMS)
+    return share * sum(math.log1p(told[one]) for one in stems) / max(1, len(stems))
