@@ -81,6 +81,7 @@ def test_what_lays_nothing_down_is_taken_out_of_a_persons_words() -> None:
         "oh yeah we don't need any of that any more.",
         "theres 4 new comments from the reviewer, feel free to address them if valid.",
         "that way we can write the tables of the piers by hand and keep them in sync.",
+        "spawn an agent to move all gauges to the new folder we no longer need the old one",
         "/plan:quick create a protocol for all readings of the gauges of the harbour.",
     ],
 )

@@ -132,7 +132,7 @@ _OF_THE_TALK = regex(
 )
 _LASTS = regex(
     r"\b(?:always|never(?! ?mind)|every|each|from now on|going forward|any ?more|in future|"
-    r"no longer(?! (?:needed|required))|in the future|whenever|by default|standing orders?|"
+    r"no longer(?! (?:need(?:ed)?|required))|in the future|whenever|by default|standing orders?|"
     r"as a rule|at all times|we(?:['’]ve)? (?:decided|agreed)|all \w+(?: \w+)? (?:should|must))\b",
     re.IGNORECASE,
 )

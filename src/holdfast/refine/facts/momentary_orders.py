@@ -61,7 +61,9 @@ _HELD_BACK = regex(
 # The form of the answer at hand.
 _ANSWERS = regex(
     r"(?:^|[.!?\]] )(?:please |just |only )?(?:reply|respond|answer) (?:only |just )?with "
-    r"(?:only|just|exactly|the exact|a single|one word|yes or no)\b",
+    r"(?:only|just|exactly|the exact|a single|one word|yes or no)\b|"
+    r"\b(?:do not|don['’]?t) (?:add|include|write|output|return) (?:any )?"
+    r"(?:markdown|explanations?|commentary|preamble|code fences?)\b",
     re.IGNORECASE,
 )
 # Not to do something before the person had a look.
