@@ -148,7 +148,7 @@ def test_a_cause_says_whether_its_session_changed_something_after(tmp_path: Path
         retain(memory, cause, Kind.LESSON)
         retain(memory, fault, Kind.LESSON)
         text = brief_of(memory)
-        assert f"worked on since: “{cause}" in group(text, "Learned here")
+        assert f"fixed: “{cause}" in group(text, "Learned here")
         assert fault not in text, "what was merely broken is mended"
 
 

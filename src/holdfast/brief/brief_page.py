@@ -32,7 +32,7 @@ class Group(Enum):
     OWN_FILE = f"From {MEMORY_FILE} (takes precedence over the rest)"
     LAST_SESSION = "Where we left off"
     DECIDED = "Decided here (quoted; the latest version of each)"
-    LEARNED = "Learned here (in an agent's words; worked on since: it may be mended by now)"
+    LEARNED = "Learned here (in an agent's words; fixed: what was broken was worked on after)"
     KNOWN = "Known from earlier sessions (in an agent's words unless by user, best first)"
     LEFT_OPEN = "Left open (in an agent's words)"
     NOTED = "Noted here (kept by an agent, or an event; not decided by a person)"

@@ -34,6 +34,16 @@ def test_a_mended_cause_is_told_with_the_change_that_mended_it(tmp_path: Path) -
         assert f"fixed in PR #12: “{CAUSE}”" in group(brief_of(memory), LEARNED)
 
 
+def test_a_cause_that_a_later_session_dealt_with_was_worked_on_since(tmp_path: Path) -> None:
+    again = session_on("2026-09-02", 2)
+    again.user("Mend the gauge of the pier, which sends each of its readings twice")
+    edit(again)
+    again.assistant("The lamps of the harbour were painted, too, and they dry until tomorrow.")
+    with open_filled(tmp_path, found(CAUSE), again) as memory:
+        retain(memory, CAUSE, Kind.LESSON, worth=None)
+        assert f"worked on since: “{CAUSE}”" in group(brief_of(memory), LEARNED)
+
+
 def test_a_commit_is_named_where_there_is_no_pull_request(tmp_path: Path) -> None:
     script = found(CAUSE)
     edit(script)
@@ -53,7 +63,7 @@ def test_what_was_so_at_the_time_is_taken_out_of_a_mended_cause(tmp_path: Path) 
     script.assistant("It is mended.")
     with open_filled(tmp_path / "mended", script) as memory:
         retain(memory, cause, Kind.LESSON, worth=None)
-        assert f"worked on since: “{CAUSE}”" in group(brief_of(memory), LEARNED)
+        assert f"fixed: “{CAUSE}”" in group(brief_of(memory), LEARNED)
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,14 @@ def test_what_follows_the_name_of_a_review_is_not_the_persons(opening: str) -> N
 
 @pytest.mark.parametrize(
     "opening",
-    ["Address this:", "Fix the following issue:", "Let's address these 2:", "please look at this:"],
+    [
+        "Address this:",
+        "Fix the following issue:",
+        "Let's address these 2:",
+        "please look at this:",
+        "Two issues to fix:",
+        "Minor suggestions:",
+    ],
 )
 def test_work_that_is_given_without_a_word_is_not_the_persons(opening: str) -> None:
     remark = "- The reader is slow: `berths` is created but never used at line 57.\n- It fails."
@@ -60,6 +67,9 @@ def test_work_that_is_given_without_a_word_is_not_the_persons(opening: str) -> N
         "Decision after the code review comments: from now on always run the linter.",
         "Confidence: 0.5 is the minimum from now on.",
         "Severity: high means that we page someone.\nAlways log errors to stderr.",
+        "Berths are read by readBerths alone, and ships by readShips. We keep both apart, since a "
+        "mismatch of the lists would break the panel of the harbour, as it did in the last winter.",
+        "Major changes: bump the version of the berth list.",
         "Potential issue: we never ran the migration. Always run migrations first.",
         "The cache is slow. Consider using Redis from now on. Redis is the standard cache.",
     ],
@@ -91,6 +101,10 @@ def test_what_a_person_decides_after_a_remark_stays(decided: str) -> None:
         "- ⚠️ Issue: The reader must never return early.",
         "The reader must never return early (lines 12-20). Consider using one variable.",
         "`read_berths` and `read_ships` must not differ.\n  Consider creating a builder for them.",
+        "Medium Severity\n\nThe reader now returns true when a berth is missing from the list.",
+        "The readBerths function uses input.berth directly instead of calling currentBerth as its "
+        "twin readShips does. For old berths with a date before their name, this causes a mismatch "
+        "of both lists.",
     ],
 )
 def test_what_a_program_that_reviews_wrote_is_not_the_persons(pasted: str) -> None:

@@ -84,7 +84,14 @@ def test_what_people_lay_down_beside_printed_lines_stays(printed: str, rule: str
 
 @pytest.mark.parametrize(
     "text",
-    ["get error " * 1000, "we see logs and get the error " * 300, "~" * 10000 + "!", " " * 10000],
+    [
+        "get error " * 1000,
+        "we see logs and get the error " * 300,
+        "~" * 10000 + "!",
+        " " * 10000,
+        "causing " + "aB" * 5000,
+        "causing " + "a" * 10000,
+    ],
 )
 def test_long_lines_take_no_time(text: str) -> None:
     start = time.process_time()

@@ -110,13 +110,16 @@ class Findings:
         return later.is_mended(one) or later.deals_again_with(one)
 
     def label(self, one: KnownStatement) -> str:
-        """What a fault is called: a cause that stands, or one that was mended, and by what."""
+        """What a fault is called: a cause that stands, one that was mended, and by what, or one
+        whose matter was dealt with again."""
         if not self.is_fixed(one):
             return CAUSE
         after = [x for x in self._exchanges_from(one) if x.files_modified]
         named = (change_named_in(self._reader, x) for x in after[: _LIMITS.exchanges_after])
         change = next(filter(None, named), "")
-        return f"{FIXED} in {one_line(change)}" if change else WORKED_ON
+        if change:
+            return f"{FIXED} in {one_line(change)}"
+        return FIXED if self._ranking.later.is_mended(one) else WORKED_ON
 
     def text(self, one: KnownStatement, text: str) -> str:
         """The words of a fault; of one that was mended, without what was so at the time."""

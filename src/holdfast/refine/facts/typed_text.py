@@ -170,7 +170,9 @@ _GIVES_WORK = regex(
     r"take care of|work on|respond to|evaluate|consider) (?:this|these|that|those|the following|"
     r"following|the below)(?: (?:\d+|one|two|three|few|more|other|last|first|remaining|open))*"
     rf"(?: (?:\w+ )?(?:{_REMARKS}|bugs?|problems?|errors?|warnings?|items?|things?|ones?))?"
-    r"(?: (?:below|first|next|now|too|please))*:",
+    r"(?: (?:below|first|next|now|too|please))*:|"
+    rf"^\W*(?:(?:\w+ )?(?:{_REMARKS}|bugs?|problems?) to (?:fix|address|resolve)|"
+    rf"(?:minor|critical|major) {_REMARKS})\b[^:.]{{0,20}}:",
     re.IGNORECASE,
 )
 # What a program that reviews writes of its own: labels, the file and the lines, how bad it is.
@@ -180,11 +182,21 @@ _OF_A_PROGRAM = regex(
     r"nitpick(?: comments?)?(?: \(\d+\))?)\b(?:\W|$)|^\s*[-*•_]*\s*⚠\ufe0f?\s*\**(?:issue|missing|"
     r"problem|bug|risk|potential|warning)\b|^\W*suggested change\W*$|^\W*comment on lines? \+?\d|"
     r"^\W*in `?@?[\w./-]+`? (?:around|at) lines? \d|"
-    r"^\W*potential issue\W*$|"
+    r"^\W*potential issue\W*$|^\W*(?:critical|major|minor|high|medium|low) severity\W*$|"
     r"^\W*(?:(?:severity|confidence|impact|category|type)\W{1,4}(?:critical|major|minor|high|medium|"
     r"low|trivial|[\d.]+)(?:[\s|,;%*_·•-]{1,8}|$)){1,4}$",
     re.IGNORECASE,
 )
+# A name of code in prose, and what goes wrong: how a reviewer describes a fault.
+_NAME_OF_CODE = regex(r"\b(?:[a-z]+[A-Z]\w+|[A-Z][a-z]+[A-Z]\w+|\w{1,40}_\w+|\w{1,40}\(\))")
+_GOES_WRONG = regex(
+    r"\b(?:mismatch\w*|inefficient|inconsistent\w*|leading to|undercount\w*|overcount\w*|"
+    r"(?:will|would|can|could) (?:fail|break|crash|panic|leak|return|be lost)|causes?|causing|"
+    r"breaking|race condition|performance issue|never (?:\w+ed|read)|no longer exists|"
+    r"however)\b",
+    re.IGNORECASE,
+)
+_MIN_FINDING_CHARS, _MIN_NAMES = 160, 2
 # After what is wrong, how reviewers put what is to be done; and how people speak of themselves and
 # to somebody.
 _CONSIDER = regex(r"[.:;!?)`]\s+Consider (?:\w+ly )?\w+ing\b")
@@ -205,7 +217,10 @@ _OF_REVIEWS = (
     "nitpick", "⚠", "suggested change", "comment on line", "around line", "at line", "severity",
     "confidence", "impact", "category", "consider ", "address th", "fix th", "resolve th",
     "solve th", "handle th", "tackle th", "look at th", "look into th", "take care of th",
-    "work on th", "respond to th", "evaluate th", " following",
+    "work on th", "respond to th", "evaluate th", " following", "to fix:", "to address:",
+    "to resolve:", "minor ", "critical ", "major ", "mismatch", "inefficient", "inconsistent",
+    "leading to", "count", "fail", "break", "causes", "causing", "performance", "never ", "however",
+    "no longer exists", " crash", " panic", " leak",
 )  # fmt: skip
 # Only so much of a line is looked at for how a remark begins.
 _MAX_OPENING_CHARS = 300
@@ -238,7 +253,7 @@ def without_review_remarks(text: str) -> str:
         lines = list(block)
         if is_blank:
             kept += lines
-        elif _is_suggestion(" ".join(lines)):
+        elif _is_finding(" ".join(lines)):
             kept += [""] * len(lines)
         else:
             kept += [remarks.own_part(line, number == 0) for number, line in enumerate(lines)]
@@ -280,11 +295,14 @@ def _has_any(words: Sequence[str], text: str) -> bool:
     return any(word in text for word in words)
 
 
-def _is_suggestion(paragraph: str) -> bool:
-    """Whether a paragraph says what is wrong and then what to consider, as nobody speaks who wants
-    something."""
+def _is_finding(paragraph: str) -> bool:
+    """Whether a paragraph says what is wrong in the code, and perhaps what to consider, as nobody
+    speaks who wants something."""
     paragraph = paragraph[:MAX_TYPED_CHARS]
-    says = _CONSIDER.search(paragraph) is not None and not _SPEAKS.search(paragraph)
+    is_long = len(paragraph) >= _MIN_FINDING_CHARS
+    names = _NAME_OF_CODE.findall(paragraph) if is_long else ()
+    faults = len(names) >= _MIN_NAMES and _GOES_WRONG.search(paragraph)
+    says = bool(faults or _CONSIDER.search(paragraph)) and not _SPEAKS.search(paragraph)
     return says and _DECIDES.search(paragraph) is None
 
 
