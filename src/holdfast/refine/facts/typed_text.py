@@ -188,12 +188,14 @@ _OF_A_PROGRAM = regex(
     re.IGNORECASE,
 )
 # A name of code in prose, and what goes wrong: how a reviewer describes a fault.
-_NAME_OF_CODE = regex(r"\b(?:[a-z]+[A-Z]\w+|[A-Z][a-z]+[A-Z]\w+|\w{1,40}_\w+|\w{1,40}\(\))")
+_NAME_OF_CODE = regex(
+    r"\b(?:[a-z]+[A-Z]\w+|[A-Z][a-z]+[A-Z]\w+|\w{1,40}_\w+|\w{1,40}\(\)|lines? \d+)"
+)
 _GOES_WRONG = regex(
     r"\b(?:mismatch\w*|inefficient|inconsistent\w*|leading to|undercount\w*|overcount\w*|"
     r"(?:will|would|can|could) (?:fail|break|crash|panic|leak|return|be lost)|causes?|causing|"
-    r"breaking|race condition|performance issue|never (?:\w+ed|read)|no longer exists|"
-    r"however)\b",
+    r"breaking|race condition|performance issue|expensive|should be avoided|duplicating|"
+    r"never (?:\w+ed|read)|no longer exists|however)\b",
     re.IGNORECASE,
 )
 _MIN_FINDING_CHARS, _MIN_NAMES = 160, 2
@@ -219,7 +221,8 @@ _OF_REVIEWS = (
     "solve th", "handle th", "tackle th", "look at th", "look into th", "take care of th",
     "work on th", "respond to th", "evaluate th", " following", "to fix:", "to address:",
     "to resolve:", "minor ", "critical ", "major ", "mismatch", "inefficient", "inconsistent",
-    "leading to", "count", "fail", "break", "causes", "causing", "performance", "never ", "however",
+    "leading to", "count", "fail", "break", "causes", "causing", "performance", "expensive",
+    "should be avoided", "duplicating", "never ", "however",
     "no longer exists", " crash", " panic", " leak",
 )  # fmt: skip
 # Only so much of a line is looked at for how a remark begins.
