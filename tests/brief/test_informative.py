@@ -32,6 +32,7 @@ def test_a_reason_or_a_limit_is_worth_telling(text: str) -> None:
         "The panel of the harbour is fully functional and production ready.",
         "Want me to add the other harbours as well?",
         "The worker is waiting for the build of the panel.",
+        "The branch of the western pier is NOT merged, only reviewed.",
     ],
 )
 def test_results_praise_offers_and_the_state_of_a_run_are_not(text: str) -> None:
@@ -82,6 +83,8 @@ def test_what_lays_nothing_down_is_taken_out_of_a_persons_words() -> None:
         "theres 4 new comments from the reviewer, feel free to address them if valid.",
         "that way we can write the tables of the piers by hand and keep them in sync.",
         "spawn an agent to move all gauges to the new folder we no longer need the old one",
+        "also should tides.json name the gauge so basically nothing breaks if we rename it",
+        "i thought we no longer use the eastern gauge we just use the western one",
         "/plan:quick create a protocol for all readings of the gauges of the harbour.",
     ],
 )

@@ -60,6 +60,7 @@ _OF_THE_MOMENT = regex(
     r"current (?:status|state|progress)|expected results?|what happened|bottom line|"
     r"(?:final|progress|status) report|state of the|where we are|i(?:['’]ll| will) |"
     r"i(?:['’]ve)? (?:confirmed|verified|checked|caught|found|asked|applied|reviewed)|"
+    r"(?:is|are) not (?:yet )?merged|ready to dispatch|the latest (?:\w+ )?(?:run|build|deploy\w*)|"
     r"todo list|next steps?|waiting (?:for|on)|when ready|you can (?:now|continue))\b",
     re.IGNORECASE,
 )
@@ -98,6 +99,8 @@ _APPROVES = regex(
     r"find|discuss|plan))\b|^\s*/[\w-]+(?::[\w-]+)* |"
     r"(?:n['’]?t|\bnot)\b.* yet\W*$|\.\.\.\s*$|…\s*$|"
     r"^\W*(?:(?:confirm|verify) that|(?:it )?(?:seems?|looks?) like)\b|"
+    r"^\W*(?:(?:also|and|so|but) )*(?:should|shall|could|can|would|does|did) "
+    r"(?:we|i|you|it|this|that|the|they|[\w-]+\.\w+)\b|\bi thought (?:we|you|it|that)\b|"
     r"^\W*that way\b|\?\s*!?\s*$|"
     r"^\W*(?:awesome|great|cool|nice|perfect|thanks|yeah|yep|ok(?:ay)?|again)\b",
     re.IGNORECASE,
