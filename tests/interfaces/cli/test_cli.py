@@ -219,11 +219,17 @@ def test_a_damaged_memory_and_invalid_settings_are_reported_with_a_remedy(tmp_pa
     assert "Traceback" not in damaged.stderr + settings.stderr
 
 
-def test_a_closed_output_pipe_is_not_an_error(home: Path) -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    "words", [["--version"], ["recall", "--help"], ["recall", "import", "--bank", "all"]]
+)
+def test_a_closed_output_pipe_is_not_an_error(
+    home: Path, words: list[str], unbuffered: str
+) -> None:
     main = "import sys; from holdfast.interfaces.cli.main import main; sys.exit(main())"
-    env = {**os.environ, "HOLDFAST_HOME": str(home)}
+    env = {**os.environ, "HOLDFAST_HOME": str(home), "PYTHONUNBUFFERED": unbuffered}
     process = subprocess.Popen(
-        [sys.executable, "-c", main, "recall", "import", "--bank", "all"],
+        [sys.executable, "-c", main, *words],
         env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     assert process.stdout is not None and process.stderr is not None

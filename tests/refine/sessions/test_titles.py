@@ -146,11 +146,12 @@ def test_the_title_that_a_model_gave_comes_before_a_commit() -> None:
 
 def test_a_late_commit_in_other_words_stands_behind_the_first_request() -> None:
     asked = exchange("Find out why the gauge loses its connection")
-    talk = [exchange("Look at the log of the proxy"), exchange("And the one of the relay")]
+    talk = [exchange(f"Look at the log of the {name}") for name in ("proxy", "relay", "buoy")]
     late = exchange("Mend the manual, too", facts=(f"{COMMITTED}docs: name the right program",))
     titled = "Find out why the gauge loses its connection — docs: name the right program"
     assert session_title(session(), [asked, *talk, late]) == titled
-    assert session_title(session(), [asked, late]) == "docs: name the right program"
+    few = session_title(session(), [asked, *talk[1:], late])
+    assert few == "docs: name the right program", "few requests are about one matter"
     gauge = exchange("Mend it", facts=(f"{COMMITTED}fix: keep the gauge connected",))
     assert session_title(session(), [asked, *talk, gauge]) == "fix: keep the gauge connected"
 

@@ -155,7 +155,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        return _dispatch(arguments)
+        return _dispatch_and_flush(arguments)
     except HoldfastError as error:
         _print_error(error.message, error.remedy)
         return 2 if isinstance(error, InputError) else 1
@@ -166,6 +166,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The program that reads the output has ended (`holdfast recall … | head`): not an error.
         discard_output()
         return 0
+
+
+def _dispatch_and_flush(arguments: list[str]) -> int:
+    """Run a command, and write what is still in the buffer: when the interpreter ends, nobody could
+    catch the error of a closed pipe."""
+    try:
+        status = _dispatch(arguments)
+    except SystemExit:  # after the help of a command
+        sys.stdout.flush()
+        raise
+    sys.stdout.flush()
+    return status
 
 
 def _dispatch(arguments: list[str]) -> int:

@@ -39,8 +39,9 @@ _ENOUGH_STEMS = 4
 _NAMING_STEMS = 2
 # More commits or pull requests than this are about more than one matter.
 _MAX_CHANGES = 2
-# What is changed in the first exchanges is what was asked for.
-_EARLY_EXCHANGES = 2
+# What is changed in the first exchanges is what was asked for, and a session of few is about one
+# matter.
+_EARLY_EXCHANGES, _FEW_EXCHANGES = 2, 4
 # Words that make the name of a branch a title.
 _BRANCH_WORDS = 3
 # A result gets longer than a title should be.
@@ -221,7 +222,9 @@ def _is_of_later(subject: str, exchanges: Sequence[Exchange]) -> bool:
     """Whether a change was made late in a session, and in other words than what was asked first: it
     is one of several matters."""
     stems = telling_stems(exchanges[0].title)
-    if not says_something(exchanges[0].title) or len(stems) < _NAMING_STEMS:
+    if len(exchanges) <= _FEW_EXCHANGES or len(stems) < _NAMING_STEMS:
+        return False
+    if not says_something(exchanges[0].title):
         return False
     early = exchanges[:_EARLY_EXCHANGES]
     is_early = any(subject in fact for one in early for fact in (*one.facts, one.summary))
