@@ -106,7 +106,8 @@ def run() -> list[str]:
     program = find_claude()
     if program is None:
         return ["session_start: skipped: Claude Code is not here (pip install claude-agent-sdk)"]
-    with tempfile.TemporaryDirectory() as folder:
+    # The workers of the last sessions may still write.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         root = Path(folder)
         python = install_python(root / "env")
         labs = {
