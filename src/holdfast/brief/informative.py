@@ -91,15 +91,17 @@ _APPROVES = regex(
     r"(?:but|and|just) (?:continue|go on|proceed)|"
     r"(?:go with|like|accept|agree with|take) (?:all (?:of )?)?your "
     r"(?:picks?|choices?|suggestions?|recommendations?|proposals?|plan)|"
-    r"let['’]?s try|(?:won['’]?t|will not) commit (?:anything|it|this|that)|"
-    r"you should (?:probably|maybe)|feel free to|(?:new|more|review) comments? (?:from|by|on)|"
+    r"let['’]?s try (?:\w+ing )?(?:it|this|that)|"
+    r"(?:won['’]?t|will not) commit (?:anything|it|this|that)|"
+    r"you should (?:probably|maybe)|feel free to|"
+    r"there(?:['’]?s| is| are)? (?:\w+ )?(?:new|more|review) comments?|"
     r"(?:don['’]?t|do not|no longer) need (?:(?:any|all|most) of )?"
-    r"(?:it|this|that|these|those|them)|"
+    r"(?:it|this|that|these|those|them)(?=\W*$|\W+(?:any ?more|now|here|yet)\b|[,;:])|"
     r"we (?:still |also |just )*need to (?:come up with|figure out|think about|look (?:at|into)|"
     r"find|discuss|plan))\b|^\s*/[\w-]+(?::[\w-]+)* |"
     r"(?:n['’]?t|\bnot)\b.* yet\W*$|\.\.\.\s*$|…\s*$|"
     r"^\W*(?:(?:confirm|verify) that|(?:it )?(?:seems?|looks?) like)\b|"
-    r"^\W*(?:(?:also|and|so|but) )*(?:should|shall|could|can|would|does|did) "
+    r"^\W*(?!.*,)(?:(?:also|and|so|but) )*(?:should|shall|could|can|would|does|did) "
     r"(?:we|i|you|it|this|that|the|they|[\w-]+\.\w+)\b|\bi thought (?:we|you|it|that)\b|"
     r"^\W*that way\b|\?\s*!?\s*$|"
     r"^\W*(?:awesome|great|cool|nice|perfect|thanks|yeah|yep|ok(?:ay)?|again)\b",
@@ -107,13 +109,13 @@ _APPROVES = regex(
 )
 # What a reviewer or a linter found, which a person pasted, and what people demand.
 _FINDING = regex(
-    r"^\W*(?:(?-i:[a-z]+[A-Z]\w+|\w+_\w+)\b(?!\W*[:=])|"
-    r"(?:unused|missing|duplicated?|redundant|unreachable|undefined|unhandled|inconsistent) \w+)",
+    r"^\W*(?:(?-i:[a-z]+[A-Z]\w+|\w+_\w+)(?: now| also| still)? \w{3,}s\b|"
+    r"(?:unused|redundant|unreachable|undefined|unhandled) \w+)",
     re.IGNORECASE,
 )
 _DEMANDS = regex(
     r"\b(?:should|must|shall|need(?:s|ed)?|want|please|let['’]?s|don['’]?t|do not|prefer|instead|"
-    r"i|we|you|our|my|your)\b",
+    r"always|only|never(?! \w+ed\b)|i|we|you|our|my|your)\b",
     re.IGNORECASE,
 )
 # An order that is carried out once, or with an object that only its conversation knows.

@@ -98,6 +98,9 @@ def test_of_earlier_sessions_that_broke_off_only_what_is_known_is_told(tmp_path:
     buoys = worked("2026-09-03", 3, "Mark the shoals and sandbanks on the map", BUOYS)
     with open_filled(tmp_path / "earlier", first, buoys) as memory:
         assert "unfinished" not in brief_of(memory)
+    greeting = session("2026-09-02", 2, "Good morning!", "Good morning!")
+    with open_filled(tmp_path / "greeting", first, greeting) as memory:
+        assert "unfinished: “Draw the wind rose" in group(brief_of(memory), "Where we left off")
 
 
 def test_the_branch_of_the_last_session_is_the_one_that_it_ended_on(tmp_path: Path) -> None:

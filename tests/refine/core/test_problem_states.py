@@ -78,6 +78,10 @@ def test_what_somebody_saw_going_wrong_reports_a_fault(sentence: str) -> None:
         "When we get a 404, fall back to the gauge.",
         "Show errors in the console.",
         "The gauge's build stops as soon as one check fails",
+        "We will not build a parser of our own, since there is a good one.",
+        "The checks will not run on drafts of a change.",
+        "Never deploy while the build is failing.",
+        "Keep the old reader as long as the new one is failing.",
         "The gauge does not fix encodings; that is the parser's job.",
     ],
 )

@@ -20,7 +20,13 @@ from holdfast.brief.frame import (
 from holdfast.brief.goal.first_prompt import saved_commands
 from holdfast.brief.informative import informative_part, is_offer
 from holdfast.brief.known_statements import KnownStatement, is_of_a_program, names_work
-from holdfast.brief.sessions.session_endings import Ending, State, find_ending, tells_work
+from holdfast.brief.sessions.session_endings import (
+    Ending,
+    State,
+    find_ending,
+    last_turns,
+    tells_work,
+)
 from holdfast.brief.statement_ranking import StatementRanking
 from holdfast.brief.verdicts import Verdicts
 from holdfast.framed_text import one_line, quote
@@ -59,8 +65,6 @@ class SessionLimits(NamedTuple):
     completed: int = 1
     enough_result: int = 100
     next_steps: int = 3
-    # The turns at the end of a session that may say which branch it ended on.
-    turns: int = 12
     # The share of the content words of a request that are in its result, so that it adds nothing.
     repeated: float = 0.8
 
@@ -101,7 +105,7 @@ class LastSessions:
             if parts and self._verdicts.is_passed_over(name, ended, partial(str, session.id)):
                 continue
             ending = self._ending(digest)
-            if ending is None or (place and _is_broken_off(ending)):
+            if ending is None or (parts and _is_broken_off(ending)):
                 continue
             result = ""
             if ending.state is State.ANSWERED and not self._delivers(session, ending):
@@ -197,10 +201,9 @@ class LastSessions:
         last = next(iter(self._ranking.exchanges_of(session.id)[-1:]), None)
         if last is None:
             return session.branch
-        first = max(last.first_seq, last.last_seq - _LIMITS.turns)
-        turns = self._reader.turns.of_session(self._bank, session.id, first, last.last_seq)
+        turns = last_turns(self._reader, self._bank, last)
         said = next((turn.branch for turn in reversed(turns) if turn.branch), "")
-        return last.branch or said if said in ("", session.branch) else said
+        return said if said not in ("", session.branch) else last.branch or session.branch
 
     def _work(self, digest: Digest, ending: Ending) -> str:
         """What was asked and what came of it. A request is left out where the rest repeats it."""

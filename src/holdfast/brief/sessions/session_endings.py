@@ -192,7 +192,7 @@ def find_ending(
     if at is None:
         return None
     last = exchanges[at]
-    turns = _last_turns(reader, bank, last)
+    turns = last_turns(reader, bank, last)
     reply = last.summary if last.author else _reply(turns)
     request, is_telling = _request(exchanges[: at + 1], _without_result(title, reply))
     state = _state(last, turns, reply)
@@ -210,7 +210,7 @@ def find_ending(
     if not is_telling:
         for earlier in exchanges[max(0, at - _LIMITS.exchanges_before) : at][::-1]:
             if earlier.files_modified:
-                before = _telling(_shown(_reply(_last_turns(reader, bank, earlier))))
+                before = _telling(_shown(_reply(last_turns(reader, bank, earlier))))
                 is_named = any(map(_NAMED_CHANGE.search, told))
                 told += [one for one in before if not (is_named and _NAMED_CHANGE.search(one))]
     if state is State.ANSWERED and any(map(_NAMED_CHANGE.search, told)):
@@ -239,7 +239,7 @@ def question_asked(turns: Sequence[Turn]) -> str:
 def change_named_in(reader: Reader, exchange: Exchange) -> str:
     """The pull request that an exchange opened or updated, or its commit, as its last reply names
     it; else ""."""
-    reply = _reply(_last_turns(reader, exchange.bank, exchange))
+    reply = _reply(last_turns(reader, exchange.bank, exchange))
     for sentence in sentences(reply):
         pull = _PULL_NUMBER.search(sentence)
         if pull is not None and _MAKES_CHANGE.search(plain(sentence)):
@@ -259,7 +259,8 @@ def _last_with_work(exchanges: Sequence[Exchange]) -> int | None:
     return None
 
 
-def _last_turns(reader: Reader, bank: str, exchange: Exchange) -> Sequence[Turn]:
+def last_turns(reader: Reader, bank: str, exchange: Exchange) -> Sequence[Turn]:
+    """The turns at the end of an exchange."""
     start = max(exchange.first_seq, exchange.last_seq - _LIMITS.turns)
     return reader.turns.of_session(bank, exchange.session, start, exchange.last_seq)
 

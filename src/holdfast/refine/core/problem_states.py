@@ -79,7 +79,7 @@ _REPORTS = regex(
     r"garbled|unreadable|squashed|too (?:big|small|large|long|short|wide|narrow|slow))\b|"
     r"\b(?:says|shows|displays|prints|returns|opens)\b(?!.*\bby default\b).{1,80}\binstead\b|"
     r"^(?:[\w./-]+ ){1,4}fails\W*$|\b(?:is|are|keeps?)(?: \w+){0,2} failing\W*$|"
-    r"\b(?:won['’]t|will not) (?:start|activate|load|open|compile|build|run|work)\b|"
+    r"(?<!\bi )(?<!\bwe )\b(?:won['’]t|will not) (?:start|activate|load|open|compile)\b|"
     r"\b(?:got|getting|has|have|are) (?:\w+ )?merge conflicts?\b|"
     r"\bcontains? (?:\w+ ){0,2}bugs?\b|\bwithout (?:proper|any) \w+ checks?\b|"
     r"\b(?:this|it) (?:does not|doesn['’]?t|only) happens?\b|"
@@ -95,7 +95,7 @@ _WISHES = regex(
 )
 # What a program printed, and a command that a person ran without their agent.
 _PRINTED = regex(
-    r"^\s*! ?[\w./~]+(?:\s[^!?]*)?$|"
+    r"^\s*! [\w./~]+(?:\s[^!?]*)?$|"
     r"^\W*(?:\[[\w -]+\] |error:|fatal:|warning:|traceback|npm err|\$ )|[─-╿]{3}|-- INSERT --|"
     r"\b[a-z]:\\\S+\.\w+ \d+\b|\bcould not be (?:completed|found)\b.*[\\/]\w+[\\/]",
     re.IGNORECASE,
