@@ -69,6 +69,8 @@ def test_work_that_is_given_without_a_word_is_not_the_persons(opening: str) -> N
         "Severity: high means that we page someone.\nAlways log errors to stderr.",
         "Berths are read by readBerths alone, and ships by readShips. We keep both apart, since a "
         "mismatch of the lists would break the panel of the harbour, as it did in the last winter.",
+        "The columns berth_id and pier_id must stay numbers in all tables of the harbour, however "
+        "old these are: the panel sorts by them, and letters would break the order of the list.",
         "Major changes: bump the version of the berth list.",
         "Potential issue: we never ran the migration. Always run migrations first.",
         "The cache is slow. Consider using Redis from now on. Redis is the standard cache.",

@@ -198,6 +198,7 @@ _GOES_WRONG = regex(
     r"never (?:\w+ed|read)|no longer exists|however)\b",
     re.IGNORECASE,
 )
+_REQUIRES = regex(r"\b(?:must|shall)\b", re.IGNORECASE)
 _MIN_FINDING_CHARS, _MIN_NAMES = 160, 2
 # After what is wrong, how reviewers put what is to be done; and how people speak of themselves and
 # to somebody.
@@ -305,6 +306,7 @@ def _is_finding(paragraph: str) -> bool:
     is_long = len(paragraph) >= _MIN_FINDING_CHARS
     names = _NAME_OF_CODE.findall(paragraph) if is_long else ()
     faults = len(names) >= _MIN_NAMES and _GOES_WRONG.search(paragraph)
+    faults = faults and not (_LAYS_DOWN.search(paragraph) or _REQUIRES.search(paragraph))
     says = bool(faults or _CONSIDER.search(paragraph)) and not _SPEAKS.search(paragraph)
     return says and _DECIDES.search(paragraph) is None
 
