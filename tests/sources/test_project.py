@@ -245,6 +245,26 @@ def test_a_folder_from_another_machine_is_identified_by_its_path(tmp_path: Path)
     store.close()
 
 
+@pytest.mark.parametrize(
+    ("folder", "main"),
+    [
+        ("/w/shop/.worktrees/next", "/w/shop"),
+        ("/w/shop/.conductor/berlin", "/w/shop"),
+        ("/w/shop.worktrees/next/packages/api", "/w/shop"),
+        ("/w/shop__worktrees/next", "/w/shop"),
+        ("/u/conductor/workspaces/shop/oslo", "/u/conductor/workspaces/shop"),
+        ("/u/.cursor/worktrees/shop/a1b2", "/u/.cursor/worktrees/shop"),
+        ("/u/.claude-worktrees/shop/a1b2", "/u/.claude-worktrees/shop"),
+        ("D:\\w\\shop.worktrees\\next", "D:\\w\\shop"),
+        ("/w/experiments/worktrees/one", "/w/experiments/worktrees/one"),
+    ],
+)
+def test_a_removed_worktree_is_known_by_the_place_that_tools_put_it_in(
+    folder: str, main: str
+) -> None:
+    assert identify_project(folder).root == main
+
+
 @pytest.mark.parametrize("folder", ["", "\x00", "/no/such/folder", "~", "x" * 5000])
 def test_no_spelling_of_a_folder_raises(folder: str) -> None:
     assert identify_project(folder).root == folder

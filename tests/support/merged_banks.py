@@ -15,9 +15,6 @@ from holdfast.refine.ingest.ingest import IngestReport
 from holdfast.settings import Settings, load_settings
 from tests.support.transcripts import Script
 
-_URL = "https://github.com/acme/shop.git"
-REMOTE = f"origin\t{_URL} (fetch)\norigin\t{_URL} (push)"
-
 
 def clock() -> str:
     return "2026-10-01T12:00:00.000Z"
@@ -28,12 +25,10 @@ def settings_of(folder: Path, store: str = "") -> Settings:
     return load_settings(given)
 
 
-def session(number: int, cwd: str, *commands: tuple[str, str], text: str = "") -> Script:
-    """A session in a folder that does not exist, in which commands printed something."""
+def session(number: int, cwd: str, text: str = "") -> Script:
+    """A session in a folder that does not exist."""
     script = Script(f"{number:08d}-0000-4000-8000-000000000001", cwd=cwd)
     script.user(text or f"Please look at the checkout of shop number {number}.")
-    for command, output in commands:
-        script.tool("Bash", output, command=command)
     script.tool("Read", "1\tpass", file_path=f"{cwd}/src/checkout_{number}.py")
     script.assistant(f"We decided to keep carts number {number} in Redis, because it is fast.")
     return script

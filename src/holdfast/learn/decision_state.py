@@ -13,22 +13,18 @@ _ERASING = (Action.PURGE, Action.SCRUB)
 _NOT_UNDOABLE = (Action.SHARE,)
 # The author of the entries that a bank's retention makes.
 RETENTION_AUTHOR = "retention"
-# The author of the merges of banks that ingest does by itself.
-MERGE_AUTHOR = "ingest"
 
 
 def undoable(log: Iterable[Curation]) -> list[Curation]:
     """The decisions that can be undone one by one. Not: erasures and decisions about what was
-    erased, what was shared with others, what a retention hid, which follows the setting of the
-    retention, and merges of banks that no person decided, which are undone by name."""
+    erased, what was shared with others, and what a retention hid, which follows the setting of
+    the retention."""
     decisions = in_effect(log)
     erased = {entry.target for entry in decisions if entry.action in _ERASING}
     return [
         e
         for e in decisions
-        if e.target not in erased
-        and e.action not in _NOT_UNDOABLE
-        and e.who not in (RETENTION_AUTHOR, MERGE_AUTHOR)
+        if e.target not in erased and e.action not in _NOT_UNDOABLE and e.who != RETENTION_AUTHOR
     ]
 
 

@@ -1,11 +1,8 @@
-"""A bank: the memory of one project, isolated from every other; and clues to its repository."""
+"""A bank: the memory of one project, isolated from every other."""
 
 from __future__ import annotations
 
-from enum import StrEnum
-
 from holdfast.lazy_dataclass import dataclass, field
-from holdfast.lazy_named_tuple import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,34 +27,3 @@ class Bank:
     disposition: Disposition = field(default_factory=Disposition)
     aliases: tuple[str, ...] = ()
     retention: int = 0
-
-
-class ClueKind(StrEnum):
-    """By what a repository is known: its remote, the repository of a pull request that was made
-    in it, a folder that has a worktree of it, and commits of it."""
-
-    REMOTE = "remote"
-    PULL = "pull"
-    WORKTREE = "worktree"
-    # The whole hash of the commit that was checked out.
-    HEAD = "head"
-    # The short hash of a commit that was made, and a hash of its subject.
-    COMMIT = "commit"
-
-
-class Clue(NamedTuple):
-    """One thing that was shown in a folder. A remote is written as `sources.project` does."""
-
-    folder: str
-    kind: ClueKind
-    value: str
-
-
-class StoredClue(NamedTuple):
-    """A clue with the bank and the source it is from."""
-
-    bank: str
-    source: int
-    folder: str
-    kind: ClueKind
-    value: str

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from holdfast.lazy_named_tuple import NamedTuple
-from holdfast.model.bank import Clue
 from holdfast.model.ledgers.lines import SkipReason
 from holdfast.sources.draft import DraftSession, FileInfo, ParsedLine
 from holdfast.sources.json_fields import Record
@@ -81,16 +80,6 @@ def no_outputs(record: Record) -> Iterator[tuple[str, str]]:
     return iter(())
 
 
-def unknown_folder(record: Record) -> str | None:
-    """An earlier command may have changed the folder."""
-    return None
-
-
-def no_clues(record: Record) -> Iterator[Clue]:
-    """A record says nothing of its repository."""
-    return iter(())
-
-
 class Agent(NamedTuple):
     """One agent. The fields with a default are needed by some agents only."""
 
@@ -116,10 +105,5 @@ class Agent(NamedTuple):
     session_of_record: Callable[[Record, FileInfo], DraftSession] = session_of_file
     # The whole outputs of tools in a record, each with the id of its call.
     tool_outputs: Callable[[Record], Iterator[tuple[str, str]]] = no_outputs
-    # The folder in which the commands of a record ran: "" for that of the session, None where it
-    # is not known.
-    command_folder: Callable[[Record], str | None] = unknown_folder
-    # What a record itself says of the repository; a clue without a folder is of the session's.
-    repository_clues: Callable[[Record], Iterator[Clue]] = no_clues
     # For agents that do not keep files of lines.
     layout: LineLayout | None = None

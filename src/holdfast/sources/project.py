@@ -23,6 +23,16 @@ _URL = regex(
     re.IGNORECASE,
 )
 _WORKTREE = regex(r"[/\\]\.claude[/\\]worktrees[/\\][^/\\]+.*\Z")
+# Where other tools put worktrees: in a folder of their own, in the repository, or beside it. Git is
+# asked where a worktree is there; this is for one that was removed.
+_PLACES_OF_WORKTREES = (
+    regex(
+        r"(.+?[/\\](?:conductor[/\\]workspaces|\.cursor[/\\]worktrees|\.claude-worktrees)"
+        r"[/\\][^/\\]+)[/\\].+"
+    ),
+    regex(r"(.+?)[/\\]\.(?:worktrees|conductor)[/\\].+"),
+    regex(r"(.+?)(?:\.|__|-)worktrees[/\\].+"),
+)
 
 
 class Project(NamedTuple):
@@ -43,13 +53,11 @@ def identify_project(folder: str) -> Project:
     return _from_folder(folder, exists=False)
 
 
-def main_folder(folder: str) -> str:
-    """The folder of a project, where this is one of the worktrees that Claude Code makes in it."""
-    return _WORKTREE.sub("", folder) or folder
-
-
 def _from_folder(folder: str, exists: bool) -> Project:
-    root = main_folder(folder)
+    root = _WORKTREE.sub("", folder) or folder
+    if not exists:
+        places = (place.fullmatch(root) for place in _PLACES_OF_WORKTREES)
+        root = next((found[1] for found in places if found), root)
     return Project(base_name(root), root, (f"path:{comparable_path(root)}",), exists)
 
 

@@ -44,7 +44,6 @@ from holdfast.store.ledgers.model_calls import (
 )
 from holdfast.store.protocol import Protocol, Reader, ReadStore, Store
 from holdfast.store.records.banks import BankReader, BankWriter
-from holdfast.store.records.clues import ClueReader, ClueWriter
 from holdfast.store.records.curation import CurationReader, CurationWriter
 from holdfast.store.records.exports import ExportReader, ExportWriter
 from holdfast.store.records.forge import ForgeReader, ForgeWriter
@@ -66,8 +65,6 @@ _CLASSES: dict[str, Any] = {
         BankMerges,
         BankReader,
         BankWriter,
-        ClueReader,
-        ClueWriter,
         ConceptReader,
         ConceptWriter,
         CurationReader,

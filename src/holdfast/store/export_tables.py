@@ -162,7 +162,6 @@ LOCAL_TABLES = (
     "failed_task",
     "followed_repository",
     "outbox_item",
-    "project_clue",
     "service_pause",
     "repository",
 )

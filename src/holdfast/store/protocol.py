@@ -9,7 +9,7 @@ A `bank` of None means all banks. Readers leave hidden records out and give corr
 of their correction; what a writer reads `uncurated` is as it was recorded.
 
 Canonical rows (bank, source, ledger, session, turn, commit, pull, issue, remark, memory, opinion,
-curation, injection, model call, summary, key, clue) survive a rebuild. Derived rows (exchange,
+curation, injection, model call, summary, key) survive a rebuild. Derived rows (exchange,
 digest, claim, fact, concept, memory occurrence, rule, pattern, passage) can be made again.
 """
 
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
         ModelSummaryReader,
     )
     from holdfast.store.records.banks import BankReader, BankWriter
-    from holdfast.store.records.clues import ClueReader, ClueWriter
     from holdfast.store.records.curation import CurationReader, CurationWriter
     from holdfast.store.records.exports import ExportReader, ExportWriter
     from holdfast.store.records.forge import ForgeReader, ForgeWriter
@@ -63,8 +62,6 @@ class Reader(Protocol):
 
     @property
     def banks(self) -> BankReader: ...
-    @property
-    def clues(self) -> ClueReader: ...
     @property
     def concepts(self) -> ConceptReader: ...
     @property
@@ -139,8 +136,6 @@ class Writer(Reader, Protocol):
 
     @property
     def banks(self) -> BankWriter: ...
-    @property
-    def clues(self) -> ClueWriter: ...
     @property
     def concepts(self) -> ConceptWriter: ...
     @property

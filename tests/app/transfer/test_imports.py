@@ -11,11 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.app.doctor.examine import run_checks
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.transfer.imports import ImportResult
 from holdfast.errors import HoldfastError, NotFoundError
-from holdfast.model.bank import Bank
 from holdfast.model.imports import ImportedRecord
 from holdfast.model.query import Layer
 from holdfast.model.trust import Trust
@@ -84,25 +82,6 @@ def test_the_first_session_of_a_folder_goes_to_the_bank_that_was_imported_for_it
     assert sorted(bank.name for bank in memory.banks.all()) == ["ketch", "yawl", "yawl"]
     kinds = {hit.kind for hit in memory.recall("sails of the yawl", bank=before["yawl"]).hits}
     assert "imported" in kinds and len(kinds) > 1
-
-
-def test_an_imported_bank_beside_that_of_its_folder_is_proposed_for_a_merge(
-    memory: Holdfast, tmp_path: Path
-) -> None:
-    memory.imports.import_records("claude-mem", claude_mem(tmp_path / "c.db"))
-    (imported,) = [bank for bank in memory.banks.all() if bank.name == "yawl"]
-    folder = Bank("b" * 16, "acme/yawl", imported.created, aliases=("path:/boats/yawl",))
-    with memory.store.transaction():
-        memory.store.banks.add(folder)
-        for alias in folder.aliases:
-            memory.store.banks.add_alias(folder.id, alias)
-    (join,) = memory.merging.joins()
-    assert (join.bank_id, join.into_id, join.merged) == (imported.id, folder.id, False)
-    (check,) = [c for c in run_checks(memory.settings, None) if c.name == "banks"]
-    assert join.command in check.remedy
-    memory.merging.merge(imported.id, folder.id)
-    assert memory.merging.joins() == []
-    assert memory.recall("sails of the yawl", bank="acme/yawl").hits[0].kind == "imported"
 
 
 def test_a_dry_run_counts_the_same_and_changes_nothing(tmp_path: Path) -> None:

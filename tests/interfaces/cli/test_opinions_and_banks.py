@@ -97,5 +97,3 @@ def test_two_banks_can_be_merged_and_come_apart_again(run: Run) -> None:
     assert status == 0 and "boats" in text and "of its own again" in text
     assert [bank["name"] for bank in read(run, "bank", "list")["banks"]] == ["boats", "proj"]
     assert run("bank", "unmerge", "boats")[0] == 2
-    status, text = run("bank", "apart", "boats", "proj")
-    assert status == 0 and "stay separate" in text

@@ -11,7 +11,6 @@ from collections.abc import Callable
 
 from tests.store.conformance import (
     checks_access,
-    checks_clues,
     checks_concepts,
     checks_curation,
     checks_export,
@@ -44,7 +43,6 @@ __all__ = ["CHECKS", "MakeStore"]
 
 _MODULES = (
     checks_model_calls,
-    checks_clues,
     checks_concepts,
     checks_curation,
     checks_facts,

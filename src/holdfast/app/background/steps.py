@@ -164,7 +164,6 @@ def ingest(worker_pass: WorkerPass) -> str:
             f"{counted(report.lines, 'line')} of {counted(report.files_read, 'file')}",
         ),
         (report.gone, f"{counted(len(report.gone), 'file')} gone from disk"),
-        (report.joined, f"{counted(len(report.joined), 'bank')} merged into that of the project"),
     )
 
 

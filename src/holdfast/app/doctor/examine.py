@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from holdfast.app.doctor.banks import check_banks
 from holdfast.app.doctor.check import Check, CheckGroup, DoctorContext, Grade
 from holdfast.app.doctor.external import check_providers, check_remotes
 from holdfast.app.doctor.files import check_files
@@ -28,7 +27,6 @@ CHECK_GROUPS: tuple[CheckGroup, ...] = (
     check_files,
     check_work,
     check_store,
-    check_banks,
     check_models,
     check_providers,
     check_remotes,

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast.app.core.context import Context
-from holdfast.app.ingest.bank_merging import BankMerging
 from holdfast.app.ingest.stages import update_stages
 from holdfast.app.search.recall import Search
 from holdfast.learn.curation import Curator
@@ -83,7 +82,6 @@ class Ingestion:
         account = ingest(
             store, banks, inputs, rules, context.now, workers, on_progress, executor, on_session
         )
-        account.joined = BankMerging(context).join_clear()
         if then_know:
             self.update()
         return account

@@ -126,11 +126,11 @@ def find_known_bank(reader: Reader, project: Project) -> str | None:
     return _bank_of_import(reader, project)
 
 
-def is_import_only(reader: Reader, bank: Bank) -> bool:
+def _is_import_only(reader: Reader, bank: Bank) -> bool:
     """Whether an import made a bank by the name of a project, and no folder has it yet."""
     if any(not alias.startswith("name:") for alias in bank.aliases):
         return False
-    return bool(reader.imports.batches(bank.id)) and not reader.clues.session_count(bank.id)
+    return bool(reader.imports.batches(bank.id)) and not reader.sources.all(bank.id)
 
 
 def _bank_of_import(reader: Reader, project: Project) -> str | None:
@@ -138,7 +138,7 @@ def _bank_of_import(reader: Reader, project: Project) -> str | None:
     project by the name of its folder alone. It belongs to the first folder with that name."""
     names = {base_name(project.root).lower(), project.name.rpartition("/")[2].lower()}
     named = [bank for bank in reader.banks.all() if bank.name.lower() in names]
-    found = [bank.id for bank in named if is_import_only(reader, bank)]
+    found = [bank.id for bank in named if _is_import_only(reader, bank)]
     return found[0] if len(found) == 1 else None
 
 

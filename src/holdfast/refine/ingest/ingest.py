@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from holdfast.model.ledgers.lines import SkipReason, Source
 from holdfast.refine.core.banks import BankMaker
 from holdfast.refine.core.executor import Executor, NoExecutor, ProcessExecutor
-from holdfast.refine.core.same_projects import BankJoin
 from holdfast.refine.ingest.read_plan import Input, Job, ReadPlanner, mark_missing_sources
 from holdfast.refine.ingest.segments import MIN_POOL_BYTES, read_jobs
 from holdfast.refine.ingest.turns import PrivacyRules
@@ -41,8 +40,6 @@ class IngestReport:
     redacted: int = 0
     sessions: int = 0
     gone: list[Source] = field(default_factory=list[Source])
-    # Banks that were merged because they are clearly one project.
-    joined: list[BankJoin] = field(default_factory=list[BankJoin])
 
 
 # Called with the bytes read so far and the bytes in total.

@@ -3,18 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import orjson
 
-from holdfast.model.bank import Clue, ClueKind
 from holdfast.regex import regex
 from holdfast.sources.agent import Agent, home_folders
 from holdfast.sources.claude_code import files, records, tools
 from holdfast.sources.draft import DraftSession
-from holdfast.sources.json_fields import Record, mapping, string
-from holdfast.sources.repository_clues import head_clue, pull_clue
 
 _CWD = regex(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)+")')
 
@@ -38,24 +35,6 @@ def _read_session(path: Path, head: bytes) -> DraftSession:
     return DraftSession("", "")
 
 
-def _command_folder(record: Record) -> str:
-    """The folder of the line, which follows the shell."""
-    return string(record, "cwd")
-
-
-def _repository_clues(record: Record) -> Iterator[Clue]:
-    """The pull request of a session, and the worktree that Claude Code made for it."""
-    kind = string(record, "type")
-    if kind == "pr-link":
-        yield from pull_clue("", string(record, "prUrl"))
-    elif kind == "worktree-state":
-        made = mapping(record.get("worktreeSession"))
-        path, original = string(made, "worktreePath"), string(made, "originalCwd")
-        if path and original:
-            yield Clue(path, ClueKind.WORKTREE, original)
-            yield from head_clue(original, string(made, "originalHeadCommit"))
-
-
 AGENT = Agent(
     name=files.AGENT,
     title="Claude Code",
@@ -68,6 +47,4 @@ AGENT = Agent(
     shorten_line=records.without_file_copies,
     session_of_record=records.describe_session,
     tool_outputs=tools.tool_outputs,
-    command_folder=_command_folder,
-    repository_clues=_repository_clues,
 )

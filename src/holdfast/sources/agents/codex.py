@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from holdfast.model.bank import Clue
 from holdfast.model.ledgers.lines import SkipReason
 from holdfast.regex import regex
 from holdfast.sources import tool_mapping
@@ -27,7 +26,6 @@ from holdfast.sources.draft import (
     skipped,
 )
 from holdfast.sources.json_fields import Record, items, mapping, normal_time, objects, string
-from holdfast.sources.repository_clues import head_clue, remote_clue
 from holdfast.sources.tool_scripts import NO_SCRIPT, read_script
 
 _SESSION_ID = regex(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
@@ -350,22 +348,6 @@ def _tool_outputs(record: Record) -> Iterator[tuple[str, str]]:
         yield string(payload, "call_id"), tool_mapping.plain_text(payload.get("output"))
 
 
-def _command_folder(record: Record) -> str | None:
-    payload = mapping(record.get("payload"))
-    given = tool_mapping.parse_arguments(payload.get("arguments", payload.get("action")))
-    folder = string(given, "workdir") or string(given, "working_directory")
-    return folder if not folder or Path(folder).is_absolute() else None
-
-
-def _repository_clues(record: Record) -> Iterator[Clue]:
-    """What Codex notes of the repository at the start of a session."""
-    if string(record, "type") == "session_meta":
-        payload = mapping(record.get("payload"))
-        folder, git = string(payload, "cwd"), mapping(payload.get("git"))
-        yield from remote_clue(folder, string(git, "repository_url"))
-        yield from head_clue(folder, string(git, "commit_hash"))
-
-
 AGENT = Agent(
     name="codex",
     title="Codex CLI",
@@ -376,6 +358,4 @@ AGENT = Agent(
     read_record=_read_record,
     skip_line=_skip_line,
     tool_outputs=_tool_outputs,
-    command_folder=_command_folder,
-    repository_clues=_repository_clues,
 )

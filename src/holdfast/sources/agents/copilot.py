@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from holdfast.model.bank import Clue, ClueKind
 from holdfast.model.ledgers.lines import LineOutcome, SkipReason
 from holdfast.model.trust import Trust
 from holdfast.regex import regex
@@ -27,7 +26,6 @@ from holdfast.sources.draft import (
     skipped,
 )
 from holdfast.sources.json_fields import Record, mapping, normal_time, objects, string
-from holdfast.sources.repository_clues import head_clue, remote_clue
 
 _TOOLS = tool_mapping.tool_names(
     {
@@ -208,21 +206,6 @@ def _tool_outputs(record: Record) -> Iterator[tuple[str, str]]:
         yield string(data, "toolCallId"), string(mapping(data.get("result")), "content")
 
 
-def _repository_clues(record: Record) -> Iterator[Clue]:
-    """What Copilot notes of the repository at the start of a session."""
-    if string(record, "type") != "session.start":
-        return
-    context = mapping(mapping(record.get("data")).get("context"))
-    folder, top, name = (string(context, key) for key in ("cwd", "gitRoot", "repository"))
-    if top and folder:
-        yield Clue(folder, ClueKind.WORKTREE, top)
-    if name:
-        host = string(context, "repositoryHost") or "github.com"
-        yield from remote_clue(top or folder, f"https://{host}/{name}")
-        yield from remote_clue(folder, f"https://{host}/{name}")
-    yield from head_clue(folder, string(context, "headCommit"))
-
-
 AGENT = Agent(
     name="copilot",
     title="Copilot CLI",
@@ -233,5 +216,4 @@ AGENT = Agent(
     read_record=_read_record,
     session_of_record=_describe_session,
     tool_outputs=_tool_outputs,
-    repository_clues=_repository_clues,
 )

@@ -238,13 +238,6 @@ def _tool_outputs(record: Record) -> Iterator[tuple[str, str]]:
         yield string(call, "id"), text
 
 
-def _command_folder(record: Record) -> str | None:
-    """Every command starts in the folder of the session, unless it names another."""
-    given = [mapping(call.get("args")) for call in objects(record.get("toolCalls"))]
-    named = any(string(one, "directory") or string(one, "dir_path") for one in given)
-    return None if named else ""
-
-
 AGENT = Agent(
     name="gemini",
     title="Gemini CLI",
@@ -254,6 +247,5 @@ AGENT = Agent(
     read_session=_read_session,
     read_record=_read_record,
     tool_outputs=_tool_outputs,
-    command_folder=_command_folder,
     layout=LineLayout(stamp=_stamp, to_lines=_to_lines),
 )

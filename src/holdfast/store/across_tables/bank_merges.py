@@ -138,7 +138,7 @@ class BankMerges:
         self._move_passages(bank, into)
         self._copy_marks(bank, into)
         self._copy_vectors(bank, into)
-        for name in ("bank_alias", "source", "project_clue", "curation", "bank_merge_row"):
+        for name in ("bank_alias", "source", "curation", "bank_merge_row"):
             self._db.run(f"UPDATE {name} SET bank = ? WHERE bank = ?", (into, bank))
         self._derived.drop_bank(bank)
         self._db.run("DELETE FROM erasure_mark WHERE bank = ?", (bank,))
@@ -156,8 +156,7 @@ class BankMerges:
         merges = [row.key[0] for row in known.get(_MERGE, ())]
         self._set_bank("bank_merge_row", "decision", back, into, merges)
         sources = [row.key[0] for row in known.get(_SOURCE, ())]
-        for name, column in (("source", "id"), ("project_clue", "source")):
-            self._set_bank(name, column, back, into, sources)
+        self._set_bank("source", "id", back, into, sources)
         sessions = self._return_sessions(back, into, sources, known)
         self._return_decisions(back, into, decision, known, sessions)
         for table in _TABLES:

@@ -116,9 +116,6 @@ _SCRUBBED = {
     "imported_record": _Scrubbed("title, text, files, labels", key="bank, id, import_batch"),
     "import_batch": _Scrubbed("place"),
     "api_key": _Scrubbed("name", key="id", bank="''"),
-    "project_clue": _Scrubbed(
-        "folder, value", key="bank, source, folder, kind, value", id="source", session="source"
-    ),
 }
 
 _JSON_LISTS = ("files", "labels")
@@ -133,7 +130,6 @@ _REMOVED_TABLES = (
     "proposal",
     "forge_login",
     "outbox_item",
-    "project_clue",
 )
 
 _SESSION_TABLES = (
@@ -255,7 +251,6 @@ class Eraser:
         self._concepts.drop(erasure.bank)
         for source in erasure.sources:
             self._db.run("UPDATE failed_line SET excerpt = '' WHERE source = ?", (source,))
-            self._db.run("DELETE FROM project_clue WHERE source = ? AND kind <> 'read'", (source,))
         self.block_marks(erasure.bank, erasure.marks)
         self._blank_log(erasure)
         # The names of what is erased go at once; the graph is made again from what is left.

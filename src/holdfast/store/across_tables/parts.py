@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         ModelSummaryReader,
     )
     from holdfast.store.records.banks import BankReader, BankWriter
-    from holdfast.store.records.clues import ClueReader, ClueWriter
     from holdfast.store.records.curation import CurationReader, CurationWriter
     from holdfast.store.records.exports import ExportReader, ExportWriter
     from holdfast.store.records.forge import ForgeReader, ForgeWriter
@@ -72,12 +71,6 @@ class ReaderParts:
         from holdfast.store.records.banks import BankReader
 
         return BankReader(self.database)
-
-    @cached_property
-    def clues(self) -> ClueReader:
-        from holdfast.store.records.clues import ClueReader
-
-        return ClueReader(self.database)
 
     @cached_property
     def concepts(self) -> ConceptReader:
@@ -246,12 +239,6 @@ class WriterParts:
         from holdfast.store.records.banks import BankWriter
 
         return BankWriter(self.database)
-
-    @cached_property
-    def clues(self) -> ClueWriter:
-        from holdfast.store.records.clues import ClueWriter
-
-        return ClueWriter(self.database)
 
     @cached_property
     def concepts(self) -> ConceptWriter:

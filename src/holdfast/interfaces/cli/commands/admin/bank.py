@@ -16,9 +16,7 @@ HELP = """\
 List, show and configure banks. A bank is the memory of one project.
 
 `merge FROM INTO` merges two banks of one project: everything in FROM, its decisions included,
-moves to INTO, and old URIs still open. `unmerge FROM` undoes that. `apart ONE OTHER` records that
-two banks are different projects, so that `holdfast doctor` does not propose to merge them. Give
-banks by name or id.
+moves to INTO, and old URIs still open. `unmerge FROM` undoes that. Give banks by name or id.
 
 The disposition controls how opinions are formed, by three numbers from 1 to 5. Skepticism: how
 many sessions must support an opinion. Literalism: how closely evidence must match the words of
@@ -40,12 +38,12 @@ EXAMPLES = """\
   holdfast bank unmerge shop-feature-x"""
 
 # How many banks each action names.
-_NAMED = {"merge": 2, "apart": 2, "unmerge": 1}
+_NAMED = {"merge": 2, "unmerge": 1}
 
 
 def configure(parser: Parser) -> None:
-    options.add_action(parser, ("show", "set", "list", "merge", "unmerge", "apart"), "show")
-    parser.add_argument("banks", nargs="*", metavar="BANK", help="for merge, unmerge and apart")
+    options.add_action(parser, ("show", "set", "list", "merge", "unmerge"), "show")
+    parser.add_argument("banks", nargs="*", metavar="BANK", help="for merge and unmerge")
     parser.option("--preset", "NAME", ", ".join(PRESETS), None)
     for name in ("skepticism", "literalism", "empathy"):
         parser.option(f"--{name}", "N", "1 to 5", None, int)
@@ -96,13 +94,8 @@ def run(screen: Screen, arguments: Arguments) -> None:
 
 
 def _combine(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
-    """Merge two banks, take that back, or keep them apart."""
+    """Merge two banks, or take that back."""
     names: list[str] = arguments.banks
-    if arguments.action == "apart":
-        memory.merging.keep_apart(*names)
-        return screen.line(
-            f"{names[0]} and {names[1]} stay separate; merging them will not be proposed again."
-        )
     if arguments.action == "unmerge":
         found = memory.merging.unmerge(names[0])
         line = f"{found.name} ({found.id}) is a bank of its own again."

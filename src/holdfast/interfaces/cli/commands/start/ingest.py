@@ -17,7 +17,6 @@ from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.progress import Progress
 from holdfast.interfaces.cli.screen import Screen, amount, number
 from holdfast.refine.core.executor import Executor
-from holdfast.refine.core.same_projects import BankJoin
 from holdfast.refine.git.history import HistoryReport
 from holdfast.refine.ingest.ingest import IngestReport
 from holdfast.sources.git.log import is_repository
@@ -106,17 +105,15 @@ def run(
             embedded, left = embed(memory, arguments.embed, bar, executors.embed, turns_s)
             bar.show(Phase.BRIEF, 0, 1)
             memory.briefs.prepare()
-        proposed = memory.merging.joins() if report is not None else []
     if arguments.json:
         logs = zip(repositories, commits, strict=True)
         found = [{"path": str(path), **log._asdict()} for path, log in logs]
-        return screen.json(_report_json(report, left, found, proposed))
+        return screen.json(_report_json(report, left, found))
     if report is not None:
         if in_setup:
             _print_sum(screen, report)
         else:
             _print(screen, report)
-        _print_joins(screen, report.joined, proposed)
     _print_histories(screen, repositories, commits)
     if report is None and not repositories:
         screen.line("No transcripts there.")
@@ -142,31 +139,12 @@ def _report_json(
     report: IngestReport | None,
     left: int | None,
     repositories: Sequence[object],
-    proposed: Sequence[BankJoin] = (),
 ) -> dict[str, object]:
     return {
         "transcripts": report,
         "without_vectors": left,
         "repositories": repositories,
-        "proposed_merges": proposed,
     }
-
-
-def _print_joins(screen: Screen, joined: Sequence[BankJoin], proposed: Sequence[BankJoin]) -> None:
-    """Print which banks were merged, and which ones a person should decide about."""
-    if joined:
-        screen.line(
-            f"{number(len(joined), 'bank')} of deleted folders merged into the bank of the "
-            "same project:"
-        )
-    for join in joined:
-        screen.item(f"- {join.bank} ({join.bank_id}) into {join.into}: {join.reason}.", "  ")
-    if joined:
-        screen.line("  `holdfast bank unmerge ID` undoes one.")
-    for join in proposed:
-        screen.item(f"{join.bank} and {join.into} may be one project: {join.reason}.", "")
-        screen.line(f"  If so: {join.command}")
-        screen.line(f"  If not: holdfast bank apart {join.bank_id} {join.into_id}")
 
 
 def _print_histories(screen: Screen, paths: Sequence[Path], logs: Sequence[HistoryReport]) -> None:
