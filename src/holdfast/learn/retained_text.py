@@ -14,7 +14,7 @@ from typing import NamedTuple
 from holdfast.language import code_names, plain, sentences, truncate
 from holdfast.model.graph import SpellingSource
 from holdfast.model.knowledge import Network
-from holdfast.recall.query.time_phrases import read_time_range
+from holdfast.recall.query.time_ranges import read_time_range
 from holdfast.refine.entities.name_finder import find_names
 from holdfast.refine.memories.stances import find_judgements
 from holdfast.regex import regex

@@ -12,7 +12,7 @@ from holdfast.language import truncate
 from holdfast.model.query import Answer, Confidence, Hit
 from holdfast.model.uris import parse_uri
 from holdfast.recall.query.overview_questions import Overview
-from holdfast.recall.query.time_phrases import TimeRange
+from holdfast.recall.query.time_ranges import TimeRange
 from holdfast.research.answering.answer import compose
 from holdfast.research.answering.quoting import MAX_SENTENCE_CHARS, Quote
 from holdfast.research.answering.request import AskRequest, hits_of_passages

@@ -1,5 +1,5 @@
 """ISO 8601 dates as people type them (`2026-03`, `2026-03-01T12:30`), as the timestamps by which
-records are ordered. Dates in words are read in `date_phrases`."""
+records are ordered. Dates in words are read in `dates`."""
 
 from __future__ import annotations
 

@@ -15,8 +15,9 @@ from holdfast.model.team import Commit
 from holdfast.recall.core.relevance import TermWeights, Wanted, weigh_terms
 from holdfast.recall.core.tuning import AbstentionThresholds
 from holdfast.recall.query.expansion import Expansion, alternatives, exact_names, identifiers
+from holdfast.recall.query.recent_work import asks_for_recent_work
 from holdfast.recall.query.terms import MAX_TERMS, Terms, proper_names, read_terms
-from holdfast.recall.query.time_phrases import TimeRange, asks_for_recent_work, read_time_range
+from holdfast.recall.query.time_ranges import TimeRange, read_time_range
 from holdfast.regex import regex
 from holdfast.store.protocol import Reader
 from holdfast.word_forms import (

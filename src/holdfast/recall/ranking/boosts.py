@@ -23,7 +23,7 @@ from holdfast.model.query import Passage
 from holdfast.model.trust import Status
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.core.tuning import DEFAULT_WEIGHTS, RankingWeights
-from holdfast.recall.query.time_phrases import TimeRange
+from holdfast.recall.query.time_ranges import TimeRange
 from holdfast.regex import regex
 
 _FIRST_PERSON = regex(r"\b(?:i|i'm|i've|i'd|my|me|mine|myself)\b", re.IGNORECASE)

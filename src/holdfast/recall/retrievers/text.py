@@ -12,7 +12,7 @@ from holdfast.recall.core.candidates import ScoredPassage
 from holdfast.recall.core.parallel import Retriever, RetrieverResult
 from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.recall.query.terms import Terms
-from holdfast.recall.query.time_phrases import TimeRange
+from holdfast.recall.query.time_ranges import TimeRange
 from holdfast.store.index.passages import LayerLimit, Match
 from holdfast.store.protocol import Reader
 

@@ -31,7 +31,7 @@ from holdfast.recall.core.relevance import coverage, weigh_terms
 from holdfast.recall.lookup.filters import commits_touching
 from holdfast.recall.query.query import find_time_range
 from holdfast.recall.query.terms import Terms, read_terms
-from holdfast.recall.query.time_phrases import TimeRange
+from holdfast.recall.query.time_ranges import TimeRange
 from holdfast.recall.ranking.hits import make_hit
 from holdfast.regex import regex
 from holdfast.research.answering.answer import compose
