@@ -46,7 +46,7 @@ def run_command(
     with `given` on its standard input. Returns what it printed and its exit status."""
     out, err = (TextIOWrapper(BytesIO(), "utf-8", write_through=True) for _ in range(2))
     with (
-        _environment(env),
+        changed_environment(env),
         chdir(cwd or Path.cwd()),
         _standard_input(given),
         redirect_stdout(out),
@@ -64,7 +64,8 @@ def run_command(
 
 
 @contextmanager
-def _environment(env: Mapping[str, str]) -> Generator[None]:
+def changed_environment(env: Mapping[str, str]) -> Generator[None]:
+    """Within this block the environment is `env`, and nothing else."""
     before = dict(os.environ)
     os.environ.clear()
     os.environ.update(env)
