@@ -32,7 +32,6 @@ import numpy.typing as npt
 from holdfast.inference.encoder import packaged_encoder
 from holdfast.interfaces.cli.main import main as holdfast
 from holdfast.refine.distil import distil as distilling
-from holdfast.refine.distil.features import Candidate
 from holdfast.refine.distil.learned_kinds import (
     WEIGHTS,
     describe_form,
@@ -69,14 +68,13 @@ class Draw:
         scored: Sequence[Scored],
         limits: SelectionLimits,
         notes: Collection[int],
-        laid_down: Collection[Candidate] = (),
     ) -> list[Scored]:
         """More than would be selected."""
-        self._kept = {id(one.candidate) for one in select(scored, limits, notes, laid_down)}
+        self._kept = {id(one.candidate) for one in select(scored, limits, notes)}
         wide = limits._replace(
             threshold=limits.threshold - LOWER, most=MOST, items_of_list=5, changes=3, outcomes=5
         )
-        return select(scored, wide, notes, laid_down)
+        return select(scored, wide, notes)
 
     def keep(self, scored: Sequence[Scored], *_: object) -> list[Scored]:
         """The statements with the kinds that words show."""

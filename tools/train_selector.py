@@ -38,7 +38,7 @@ from holdfast.inference.encoder import packaged_encoder
 from holdfast.language import plain
 from holdfast.model.records import Role, Turn
 from holdfast.model.trust import Trust
-from holdfast.refine.distil.distil import best_lasting
+from holdfast.refine.distil.distil import best_statements
 from holdfast.refine.distil.features import (
     BUCKETS,
     Candidate,
@@ -400,7 +400,7 @@ def train_second_look(
             Scored(candidate, float(value), KINDS[0], tuple(row.tolist()))
             for candidate, value, row in zip(session.candidates, score, own, strict=True)
         ]
-        best = best_lasting(scored, session.utterances)
+        best = best_statements(scored, session.utterances)
         if not best or not session.items:
             continue
         place = {id(c): n for n, c in enumerate(session.candidates)}
@@ -467,7 +467,7 @@ def check(sessions: Sequence[Session], groups: dict[str, set[str]], embed: Embed
         selector = Selector(train(others, embed))
         for session in (s for s in sessions if folds[s.project] == fold):
             scored = selector.score(session.utterances, session.candidates)
-            best = best_lasting(scored, session.utterances)
+            best = best_statements(scored, session.utterances)
             first[session.name] = scored
             if len(best) > SECOND_LOOK.few:
                 best = look_again(selector.weights, best, session.utterances, embed)

@@ -2,8 +2,8 @@
 and Russian. The words of English are in `refine.distil`, those that lay something down in eleven
 languages in `refine.facts.directives`.
 
-A cue stands for what is said in so many words: that something is the cause, was done, is about to
-be done, must be so, is liked or was decided.
+A cue stands for what is said in so many words: that something is the cause, was done, must be so,
+is liked or was decided.
 """
 
 from __future__ import annotations
@@ -35,28 +35,6 @@ _DONE = {
     r"заменил|создал|перен[её]с|реализовал|изменил|настроил|переименовал|убрал|вн[её]с|"
     r"добавлен|исправлен|обновл[её]н|удал[её]н|замен[её]н|создан|реализован|измен[её]н|настроен)"
     r"[аоиы]?\b",
-}
-_ABOUT_TO = {
-    "de": r"(?:(?:ok|gut|nun|jetzt|zuerst|zunächst|dann|als nächstes)[,. ]+)*(?:ich werde|"
-    r"werde ich|lass(?:en sie|t)? (?:uns|mich)|"
-    r"(?:ich )?(?:prüfe|schaue|füge|erstelle|ändere|aktualisiere|suche|starte)(?: ich)?)\b",
-    "fr": r"(?:(?:ok|bien|maintenant|d['’]abord|ensuite|puis)[,. ]+)*(?:je vais|nous allons|"
-    r"laisse[zr]?[- ]moi|je \w+(?:erai|irai))\b",
-    "es": r"(?:(?:ok|bien|ahora|primero|luego|a continuación)[,. ]+)*(?:voy a|vamos a|déjame|"
-    r"permíteme|\w{3,}(?:aré|eré|iré))\b",
-    "ru": r"(?:(?:теперь|сейчас|сначала|хорошо|отлично|затем|далее|итак|я|мне)[,!. ]+)*"
-    r"(?:добавлю|исправлю|обновлю|проверю|посмотрю|создам|изменю|проанализирую|удалю|заменю|найду|"
-    r"запущу|помогу|попробую|сделаю|реализую|внесу|настрою|составлю|напишу|изучу|начну|буду|"
-    r"перенесу|уберу|анализирую|проверяю|давайте?|проверим|посмотрим|добавим|исправим|обновим|"
-    r"создадим|удалим|нужно (?:проверить|посмотреть|найти|убедиться)|позвольте)\b",
-}
-_GUESSES = {
-    "de": r"\b(?:vermutlich|wahrscheinlich|möglicherweise|vielleicht) (?:liegt|ist|hat|kommt)\b",
-    "fr": r"\b(?:est|vient|a) (?:probablement|peut-être|sans doute)\b",
-    "es": r"\b(?:probablemente|posiblemente|quizás?|tal vez) (?:es|está|sea|esté)\b|"
-    r"\bpuede (?:ser )?que\b",
-    "ru": r"\bпроблема может быть\b|"
-    r"\b(?:возможно|вероятно|скорее всего),? (?:\w+ )?(?:проблема|дело|причина)\b",
 }
 # What is forbidden, or how several named things must be. Other words for "must" as often tell the
 # next step ("il faut corriger") or a guess ("es muss ein Fehler sein").
@@ -111,11 +89,9 @@ def _of(cues: dict[str, str]) -> re.Pattern[str]:
 
 
 _CAUSES, _DID, _BINDING, _LIKING, _DECIDING = map(_of, (_CAUSE, _DONE, _BINDS, _LIKES, _DECIDES))
-_GUESSING = _of(_GUESSES)
 _ALWAYS_SO = regex(
     rf"{_ALWAYS_ORDERS}|{_MUST}[^.]{{0,80}}{_ALWAYS}|{_ALWAYS}[^.]{{0,80}}{_MUST}", re.IGNORECASE
 )
-_INTENDS = regex(rf"^\W*(?:{'|'.join(_ABOUT_TO.values())})", re.IGNORECASE)
 
 
 def names_foreign_cause(text: str) -> bool:
@@ -126,16 +102,6 @@ def names_foreign_cause(text: str) -> bool:
 def claims_foreign_done(text: str) -> bool:
     """Whether a text says in another language that something was done."""
     return _DID.search(text) is not None
-
-
-def announces_in_foreign_words(text: str) -> bool:
-    """Whether a text says in another language what an agent is about to do."""
-    return _INTENDS.match(text) is not None
-
-
-def guesses_in_foreign_words(text: str) -> bool:
-    """Whether a text says in another language what is only taken for likely."""
-    return _GUESSING.search(text) is not None
 
 
 def binds_in_foreign_words(text: str) -> bool:

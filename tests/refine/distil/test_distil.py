@@ -57,45 +57,6 @@ def test_the_cause_and_what_is_left_are_distilled_and_announcements_are_not() ->
     assert (lesson.kind, lesson.turn.id, lesson.is_person) == (Kind.LESSON, "t3", False)
 
 
-@pytest.mark.parametrize(
-    ("reply", "kept"),
-    [
-        ("The loader reads every row twice. The cache of the loader is never filled.", True),
-        ("The loader is slow. This means that every row of the ledger is read twice.", True),
-        ("Wait, the loader of the ledger reads every row of the table twice.", False),
-        ("I'm reading every row of the ledger table twice to compare both.", False),
-    ],
-)
-def test_narration_and_what_points_back_are_not_distilled(reply: str, kept: bool) -> None:
-    turns = [
-        said(Role.USER, "Why is the ledger slow?", 0),
-        said(Role.ASSISTANT, reply, 1),
-        said(Role.ASSISTANT, "The report of the harbour office is finished and was sent.", 2),
-    ]
-    everything = SelectionLimits(threshold=-100.0)
-    found = distil(turns, Context(), packaged_selector(), everything)
-    last = reply.split(". ")[-1].rstrip(".")
-    assert any(one.said.startswith(last) for one in found) is False
-    assert any(last in one.said for one in found) is kept
-
-
-@pytest.mark.parametrize(
-    ("prompt", "kept"),
-    [
-        ("Please find out why the ledger loader fails at night.", False),
-        ("Now check whether the ledger loader reads every row twice.", False),
-        ("Investigate the ledger loader again with a subagent. Write the cause down.", False),
-        ("The ledger loader fails at night on the harbour server.", True),
-        ("Check the ledger loader against the harbour table before each release.", True),
-    ],
-)
-def test_an_order_to_find_something_out_is_not_distilled(prompt: str, kept: bool) -> None:
-    turns = [said(Role.USER, prompt, 0), said(Role.ASSISTANT, "The tide table was locked.", 1)]
-    everything = SelectionLimits(threshold=-100.0)
-    found = distil(turns, Context(), packaged_selector(), everything)
-    assert any(one.is_person for one in found) is kept
-
-
 def test_the_last_message_before_a_prompt_closes_an_exchange() -> None:
     turns = [*SESSION, said(Role.USER, "Thanks, commit that please.", 4)]
     places = {u.turn.id: u.place for u in find_utterances(turns)}
@@ -157,21 +118,6 @@ def test_of_a_summary_what_it_learned_is_said_and_what_is_pending_at_the_end() -
     assert [u.place for u in find_utterances([summary, later])] == [Place.FIX, Place.CLOSING]
 
 
-@pytest.mark.parametrize("place", [Place.SUMMARY, Place.FIX])
-def test_what_a_summary_calls_unfinished_is_not_remembered(place: Place) -> None:
-    title = {Place.SUMMARY: "Problem Solving", Place.FIX: "Errors and fixes"}[place]
-    cause = "The nightly export of invoices times out because the batch loader is bypassed"
-    everything = LIMITS._replace(threshold=-100.0)
-
-    def remembered(words: str) -> bool:
-        summary = said(Role.SUMMARY, f"4. {title}:\n- {words}", 5)
-        found = distil([SESSION[0], summary], Context(), packaged_selector(), everything)
-        return any(one.turn.role is Role.SUMMARY for one in found)
-
-    assert remembered(f"{cause}.")
-    assert not remembered(f"{cause}; this is not yet fixed.")
-
-
 PLAN = "# Plan: Read every row once\n- Drop the wrapper."
 
 
@@ -192,26 +138,6 @@ def test_a_plan_that_ends_its_session_is_carried_out_in_the_next() -> None:
     assert PLAN in [u.text for u in find_utterances(turns)]
 
 
-@pytest.mark.parametrize(
-    ("plan", "kept"),
-    [
-        ("# Importer\n\nThe importer of the ledger reads every row of a tenant once.", True),
-        ("# Importer\n\n- The importer of the ledger reads every row of a tenant once.", False),
-        (
-            "# Importer\n\n- Store the ledger of a tenant in its own table rather than one file.",
-            True,
-        ),
-        ("# Importer\n\n## 2. Batches\n\nThe importer of the ledger gets a new argument.", False),
-        ("# Importer\n\n## Update the rows\n\nThe ledger of a tenant gets an argument.", False),
-    ],
-)
-def test_of_a_plan_what_is_decided_is_remembered_and_no_step(plan: str, kept: bool) -> None:
-    text = plan.rpartition("\n")[2].removeprefix("- ")
-    turns = [said(Role.TOOL, "", 0, ToolCall("ExitPlanMode", action=plan, ok=True))]
-    found = distil(turns, Context(), packaged_selector(), SelectionLimits(threshold=-100.0))
-    assert any(text.rstrip(".") in one.text for one in found) is kept
-
-
 def test_a_list_of_changes_is_one_matter() -> None:
     changes = "".join(
         f"\n**{name}.py**\n\n- Added the field `{name}_total` to the {name} of a tenant\n"
@@ -223,48 +149,6 @@ def test_a_list_of_changes_is_one_matter() -> None:
     told = [one.text for one in found if not one.is_person]
     assert 0 < len(told) <= LIMITS.changes
     assert len(set(told)) == len(told)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Nested archives of a tenant — `process_archive` handles the nested ones — ✓",
-        "Build of the production bundle of the ledger — Success — PASS",
-        "8 files changed, 185 insertions(+), 8 deletions(-) in the ledger.",
-        "Waiting for the agent that reads the format of the ledger.",
-        "Based on the ledger, I can see that your project has most of the importer.",
-    ],
-)
-def test_what_was_ticked_off_or_is_only_told_on_the_way_says_nothing(text: str) -> None:
-    turns = [
-        said(Role.USER, "Look at the ledger", 0),
-        said(Role.ASSISTANT, text, 1),
-        said(Role.ASSISTANT, "The ledger of a tenant is read once by the importer.", 2),
-    ]
-    found = distil(turns, Context(), packaged_selector(), SelectionLimits(threshold=-100.0))
-    assert not any(text[:20] in one.text for one in found)
-
-
-@pytest.mark.parametrize(
-    ("text", "kept"),
-    [
-        ("/home/ann/harbour/src/ledger/readers/tenant_importer.toml", False),
-        ("Open: `documents/plans/ledger/importer/test-of-tenants-and-rows.md`", False),
-        ("ls: /home/ann/harbour/node_modules: No such file or directory", False),
-        ("fatal: not a valid object name of the ledger: origin/importer", False),
-        ("error TS2345: Argument of type Ledger is not assignable to Tenant.", False),
-        ("Rates of currencies are rounded in `src/rates/rounding.py`, never before.", True),
-        ("Errors of the ledger: a tenant that is not found ends the import.", True),
-    ],
-)
-def test_a_bare_path_and_what_a_command_printed_are_not_distilled(text: str, kept: bool) -> None:
-    turns = [
-        said(Role.USER, "Look at the ledger", 0),
-        said(Role.ASSISTANT, text, 1),
-        said(Role.ASSISTANT, "The ledger of a tenant is read once by the importer.", 2),
-    ]
-    found = distil(turns, Context(), packaged_selector(), SelectionLimits(threshold=-100.0))
-    assert any(text[:20] in one.text for one in found) is kept
 
 
 @pytest.mark.parametrize(
@@ -295,8 +179,7 @@ def test_the_selector_knows_where_something_was_said(place: Place) -> None:
 
 
 def test_a_plan_that_a_session_starts_with_is_no_persons_words() -> None:
-    plan = "# Plan: Read every row once\n\nNever read a row of the ledger twice.\n\n- Verify the "
-    plan += "totals of the ledger of each tenant by hand."
+    plan = "# Plan: Read every row once\n\nNever read a row of the ledger twice."
     prompt = said(Role.USER, f"Implement the following plan:\n\n{plan}")
     found = find_utterances([prompt])
     assert [(u.place, u.is_person) for u in found] == [(Place.PLAN, False)] * 2
@@ -304,7 +187,6 @@ def test_a_plan_that_a_session_starts_with_is_no_persons_words() -> None:
     kept = distil([prompt], Context(), packaged_selector(), limits)
     assert {one.is_person for one in kept} == {False}
     assert any("Never read a row" in one.said for one in kept)
-    assert not any("Verify" in one.said for one in kept)
 
 
 def test_answers_plans_and_refusals_are_said_too() -> None:
@@ -388,47 +270,11 @@ def test_a_long_statement_is_not_cut_for_its_subject() -> None:
 
 
 @pytest.mark.parametrize(
-    "reply",
-    [
-        "I reviewed all uncommitted changes of the ledger and read the full files.",
-        "**Suggested fix:** throw an error in the ledger whenever a row has no tenant.",
-        "Realistic failure case: the ledger of a tenant is read while it is written.",
-        "The new flow of the ledger is internally consistent with existing patterns.",
-        "I did not find any high-confidence bugs in the ledger or in its importer.",
-        "The importer agent is handling the casts of the ledger that were left over.",
-        "The working tree is clean, but the ledger is ahead of its upstream by one commit.",
-        "There is no merge currently in progress, and the branch of the ledger has changes.",
-        "The worker is active on branch `ledger-totals`, and its queue has two orders.",
-        "Fixed, committed as `cda00efd` on `main` and pushed, pre-commit hooks all passed.",
-        "Committed as `28c3bbd`. All 12 tests of the ledger's import pass.",
-        "Commit `28c3bbd` created successfully. All 12 tests pass, lint and typecheck are clean.",
-        "All 12 tests of the ledger's import pass now.",
-        "**Lines 95-110**: the flag of the ledger and its queue are already defined there",
-        "## Verification\n\nImport a ledger with two tenants and compare both totals by hand.",
-        "Your assumption about the ledger is right: rows of a tenant are read twice.",
-        "I've narrowed the fault of the ledger to how its importer reads the rows of a tenant.",
-        "The `ledger-totals` implementation worker also found two rows without any tenant.",
-        "I've updated the README of the ledger with instructions for the import of tenants.",
-        "The README now explains how the ledger of each tenant is imported step by step.",
-        "Now you can: import the ledger of each tenant and compare the totals of both.",
-        "- **`ledger.debug({ rows }, 'GET /ledger/tenants - Query of rows')`**",
-        "`ledger_test.py`:\n\n- Rows of two tenants with the same name are kept apart",
-        "**Lines 95-110: the ledger**\n\n- The queue of each tenant is already defined there",
-    ],
-)
-def test_verdicts_parts_of_findings_and_what_agents_are_at_are_not_distilled(reply: str) -> None:
-    turns = [said(Role.USER, "Review the ledger", 0), said(Role.ASSISTANT, reply, 1)]
-    found = distil(turns, Context(), packaged_selector(), SelectionLimits(threshold=-100.0))
-    assert not any(one.turn.id == "t1" for one in found)
-
-
-@pytest.mark.parametrize(
     ("prompt", "kept"),
     [
         ("The ledger must never be written by the importer of a tenant.", True),
         ("Failed to update the ledger: rows of a tenant must not be empty Retrying...", False),
         ("ledger:lint: ./importer.ts 12:7 Warning: 'TENANT' is assigned and never used.", False),
-        ("➜ ledger git:(main) ✗ make import of all tenants must never be empty", False),
         ("Fix this: the importer drops the rows of a tenant whose name must never be empty", False),
     ],
 )
@@ -471,8 +317,6 @@ def test_what_people_quote_or_a_program_printed_is_not_theirs(
     ("prompt", "kept"),
     [
         ("Always keep the ledger of a tenant apart from those of others.", True),
-        ("You are a reviewer. Always keep the ledger of a tenant apart.", False),
-        ("Your job is to review code. Never flag style in the ledger of a tenant.", False),
         (f"# Context\n\nYour name is **Clerk**.\n\n{'Read it first. ' * 30}\n\n- {RULE}", False),
     ],
 )

@@ -7,16 +7,12 @@ import pytest
 from holdfast.model.knowledge import Kind
 from holdfast.model.records import Role, Turn
 from holdfast.model.trust import Trust
-from holdfast.refine.distil.distil import distil
-from holdfast.refine.distil.features import Candidate
 from holdfast.refine.distil.person_kinds import (
     MAX_SENTENCES,
     is_step_order,
     kind_of_person_statement,
 )
-from holdfast.refine.distil.selector import Scored, SelectionLimits, packaged_selector, select
 from holdfast.refine.distil.statements import Statement
-from holdfast.refine.distil.wording import Context
 
 
 def statement(text: str, total: int = 1) -> Statement:
@@ -98,34 +94,6 @@ def test_the_next_step_of_the_work_is_an_order_that_is_done_with(text: str, is_s
 def said(seq: int, text: str, role: Role = Role.USER) -> Turn:
     trust = Trust.USER if role is Role.USER else Trust.ASSISTANT
     return Turn("b", f"t{seq}", "s", seq, "", role, trust, text)
-
-
-def test_a_step_is_kept_only_where_the_session_says_nothing_else() -> None:
-    step = said(0, "Compare the ledger of the first tenant with the printed one.")
-    cause = "The ledger holds all rows in memory because it sorts them at the end."
-    everything = SelectionLimits(threshold=-100.0)
-
-    def kept(*turns: Turn) -> list[str]:
-        found = distil(turns, Context(), packaged_selector(), everything)
-        return [one.turn.id for one in found]
-
-    assert kept(step, said(1, cause, Role.ASSISTANT)) == ["t1"]
-    assert kept(step, said(1, "Done.", Role.ASSISTANT)) == ["t0"]
-
-
-def test_a_long_session_does_not_crowd_out_what_people_lay_down() -> None:
-    names = ("ledger", "parser", "importer", "cache", "router", "worker")
-    scored = [
-        Scored(Candidate(n, statement(f"The {name} of unit {n} has its own {name} file.")), s, kind)
-        for n, (name, s, kind) in enumerate(
-            zip(names, (3.0, 2.5, 2.0, 1.5, 1.0, 0.5), (Kind.FACT,) * 6, strict=True)
-        )
-    ]
-    rules = [one.candidate for one in scored[3:]]
-    limits = SelectionLimits(threshold=0.0, most=2, laid_down=2)
-    assert [one.candidate.utterance for one in select(scored, limits)] == [0, 1]
-    found = select(scored, limits, laid_down=rules)
-    assert [one.candidate.utterance for one in found] == [0, 1, 3, 4]
 
 
 @pytest.mark.parametrize(

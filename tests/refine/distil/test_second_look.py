@@ -10,7 +10,7 @@ import pytest
 from holdfast.model.knowledge import Kind
 from holdfast.model.records import Role, Turn
 from holdfast.model.trust import Trust
-from holdfast.refine.distil.distil import best_lasting, distil
+from holdfast.refine.distil.distil import best_statements, distil
 from holdfast.refine.distil.features import Numbers, find_candidates
 from holdfast.refine.distil.second_look import (
     LIMITS_BY_VECTORS,
@@ -69,7 +69,7 @@ def session_of(statements: int) -> list[Turn]:
 def scored_of(turns: Sequence[Turn]) -> tuple[list[Scored], list[Utterance]]:
     utterances = find_utterances(turns)
     scored = packaged_selector().score(utterances, find_candidates(utterances))
-    return best_lasting(scored, utterances), utterances
+    return best_statements(scored, utterances), utterances
 
 
 @pytest.mark.parametrize(("statements", "embedded"), [(8, 0), (40, 40), (90, SECOND_LOOK.best)])

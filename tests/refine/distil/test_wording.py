@@ -45,20 +45,6 @@ def test_the_only_changed_file_is_named_where_nothing_else_tells_the_subject() -
     assert told.text == f"{own} ({REQUEST})"
 
 
-def test_only_the_chosen_words_make_the_matter_of_a_completed_statement() -> None:
-    own = "The fix removes it at the next start of the ledger."
-    text = f"The lock file stays after a crash. {own}"
-    (told,) = worded(text, [own])
-    assert (told.text, told.said) == (text, own)
-
-
-def test_a_statement_that_another_has_taken_in_is_not_remembered_twice() -> None:
-    first = "The lock file of the ledger stays after a crash."
-    second = "The fix removes it at the next start of the ledger."
-    found = worded(f"{first} {second}", [first, second])
-    assert [one.text for one in found] == [f"{first} {second}"]
-
-
 def test_what_points_at_a_sentence_that_is_not_there_is_left_out() -> None:
     own = "That removes the lock file at the next start."
     text = f"For example:\n\n```\nrm lock\n```\n\n{own}"
@@ -81,10 +67,3 @@ def test_the_files_that_a_person_names_before_are_what_they_call_it() -> None:
         f"{own} (page/view.css, page/view.js)"
     )
     assert said(f"Can you review the page that runs on Node.js? {own}") == own
-
-
-def test_items_that_are_completed_to_the_same_list_are_remembered_once() -> None:
-    items = ["Added the ledger logo", "Added the crane logo"]
-    text = "`logos.tsx`:\n" + "".join(f"- {one}\n" for one in (*items, "Updated the order"))
-    (told,) = worded(text, items)
-    assert told.text == f"`logos.tsx`: {'; '.join(items)}; Updated the order"

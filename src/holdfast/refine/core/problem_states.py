@@ -1,4 +1,4 @@
-"""Recognises sentences that say how something is before a change: what fails, what is missing.
+"""Recognises sentences that say how something is before a change: what fails.
 
 Such a sentence is history once the thing was changed, while what caused it stays true.
 """
@@ -26,14 +26,6 @@ _IS_MENDED = regex(
 _FOR_NOW = regex(
     r"\b(?:currently|at (?:present|the moment)|as of now|so far|not yet|yet to)\b|"
     r"^\W*(?:the|our|its) (?:current|existing) ",
-    re.I,
-)
-# What is not there, or not used.
-_LACKS = regex(
-    r"\b(?:missing|unused|absent|lacks?|nowhere|hard-?coded|stub(?:bed)?|"
-    r"never (?:called|read|used|set|run|reached|filled)|(?:is|are|has|have|there['’]s|contains?|"
-    r"with) no|(?:is|are|do|does)(?: not|n['’]t)|not (?:exposed|wired|mentioned|covered|handled|"
-    r"passed|included|implemented|supported))\b",
     re.I,
 )
 # The parts of a plan or a request that say why something shall be changed. What is wrong is told in
@@ -115,14 +107,6 @@ def describes_problem(sentence: str) -> bool:
     if not describes_failure(words) or not _IS_SO.search(words):
         return False
     return not _IS_MENDED.search(words)
-
-
-def describes_gap(sentence: str) -> bool:
-    """Whether a sentence says what is missing somewhere, or how something is for now."""
-    words = plain(sentence)
-    if is_for_now(words):
-        return True
-    return _LACKS.search(words) is not None and not _IS_MENDED.search(words)
 
 
 def is_for_now(sentence: str) -> bool:

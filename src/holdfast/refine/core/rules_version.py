@@ -4,4 +4,4 @@ Raise it with every change that derives other rows from the same turns; `holdfas
 then derives again what an older version derived.
 """
 
-RULES_VERSION = 21
+RULES_VERSION = 22

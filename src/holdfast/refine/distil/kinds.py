@@ -16,7 +16,6 @@ from holdfast.refine.core.written_messages import COMMITTED, PULL_REQUEST
 from holdfast.refine.distil.person_kinds import CHOICE, kind_of_person_statement
 from holdfast.refine.distil.statements import Statement
 from holdfast.refine.distil.utterances import PLANNED, Place, Utterance
-from holdfast.refine.facts import hypotheses
 from holdfast.regex import regex
 from holdfast.sources.foreign_cues import claims_foreign_done, names_foreign_cause
 
@@ -88,27 +87,24 @@ _CHANGED_LEAD = regex(
 )
 _NUMBER = regex(r"^\W*\d{1,2}[.)]\s+")
 # Why one thing is done and not another.
-REASONS = regex(
+_REASONS = regex(
     r"\b(?:instead of|rather than|so that|in order to|to (?:avoid|prevent|keep|ensure)|not just|"
     r"decid\w+|decision|cho(?:se|sen|ice)|trade-?offs?|since|must|never|only)\b",
     re.IGNORECASE,
 )
 # How a commit message or a plan says what it does.
-_DO = (
+_DOES = regex(
     r"^\W*(?:add|implement|create|update|remove|replace|rename|merge|fix|move|switch|refactor|write|"
     r"rewrite|build|extend|migrate|clean|change|support|drop|introduce|extract|allow|show|make|bump|use|"
     r"simplify|restructure|document|process|handle|improve|enable|disable|report|refresh|rework|"
-    r"convert|split|keep|stop|prevent|ensure|avoid|import)"
+    r"convert|split|keep|stop|prevent|ensure|avoid|import)s?\b",
+    re.IGNORECASE,
 )
-_DOES = regex(_DO + r"s?\b", re.IGNORECASE)
-# "Adds" tells what was done, "Add" what to do.
-_ORDERS = regex(_DO + r"\b", re.IGNORECASE)
 # A name before what is done: "Change B: Rewrite the parser".
 _LABEL = regex(r"^\W*[\w .()/`-]{2,40}[:—–] ")
 
 
-# Whether a statement lasts, was overtaken, and of which kind it is are asked one after the other of
-# the statements of a session, and all of them read the same words.
+# Statements overlap.
 _KEPT_TEXTS = 4096
 
 # What is said there is always of one kind.
@@ -146,18 +142,12 @@ def is_left_open(statement: Statement) -> bool:
     return not _is_done(text) and _NONE_LEFT.search(text) is None
 
 
-def claims_done(statement: Statement) -> bool:
-    """Whether a statement says that something was done or works now."""
-    text = plain(statement.text)
-    return _is_done(text) or _states_fix(text)
-
-
 def lists_change(statement: Statement) -> bool:
     """Whether a statement is an item of a list of changes and gives no reason: "Added the field
     `x`", or what stands below the name of a file or below what was done to it. The code shows it.
     """
     text = plain(statement.text)
-    if not statement.is_item or REASONS.search(text) or _explains(text):
+    if not statement.is_item or _REASONS.search(text) or _explains(text):
         return False
     if _is_done(text) or _DONE.match(_LABEL.sub("", text)):
         return True
@@ -165,21 +155,10 @@ def lists_change(statement: Statement) -> bool:
     return _DONE.match(lead) is not None or _CHANGED_LEAD.search(lead) is not None
 
 
-def is_order(statement: Statement) -> bool:
-    """Whether a statement tells somebody to do something: "Rewrite the parser"."""
-    return _orders(plain(statement.text))
-
-
 def explains(statement: Statement) -> bool:
     """Whether a statement says why something is so, which no change makes untrue."""
     text = plain(statement.text)
     return _explains(text) or _CAUSE_LEAD.search(statement.lead) is not None
-
-
-def names_cause_or_fix(sentence: str) -> bool:
-    """Whether a sentence says why something was so, or what ended it."""
-    text = plain(sentence)
-    return _explains(text) or _states_fix(text)
 
 
 @lru_cache(_KEPT_TEXTS)
@@ -198,16 +177,6 @@ def _explains(text: str) -> bool:
     if any(hint in low for hint in _REASON_HINTS) and _EXPLAINS.search(text):
         return True
     return names_foreign_cause(text)
-
-
-@lru_cache(_KEPT_TEXTS)
-def _states_fix(text: str) -> bool:
-    return hypotheses.states_fix(text)
-
-
-@lru_cache(_KEPT_TEXTS)
-def _orders(text: str) -> bool:
-    return _ORDERS.match(_LABEL.sub("", text)) is not None
 
 
 def _by_agent(statement: Statement, guess: Kind) -> Kind:

@@ -49,8 +49,6 @@ class SelectionLimits(NamedTuple):
     # Beyond `most`: what an agent wrote down for later sessions is distilled already.
     notes: int = 4
     note_threshold: float = 0.0
-    # Also beyond `most`: what people lay down, which long sessions would crowd out.
-    laid_down: int = 4
     # From so many requests on, `most` grows by one with each, up to so many.
     many_requests: int = 8
     most_more: int = 24
@@ -68,14 +66,12 @@ _FARTHEST = 3.0
 
 
 class Scored(NamedTuple):
-    """A candidate with its score, its kind, the numbers that it was scored by, and the numbers of
-    further utterances that say the same."""
+    """A candidate with its score, its kind, and the numbers that it was scored by."""
 
     candidate: Candidate
     score: float
     kind: Kind
     numbers: tuple[float, ...] = ()
-    further: tuple[int, ...] = ()
 
 
 # Sentences, each by the number of its utterance and its own.
@@ -140,27 +136,23 @@ def select(
     scored: Sequence[Scored],
     limits: SelectionLimits = LIMITS,
     notes: Collection[int] = (),
-    laid_down: Collection[Candidate] = (),
 ) -> list[Scored]:
     """The statements to remember, in the order they were said: the best, without those that overlap
-    with a better one or say the same. `notes` are the utterances that were written for later,
-    `laid_down` the statements with which people say what must hold."""
+    with a better one or say the same. `notes` are the utterances that were written for later."""
     chosen: list[tuple[Scored, frozenset[str]]] = []
     taken: set[tuple[int, int]] = set()
     lists: Counter[tuple[int, str]] = Counter()
     changes: Counter[int] = Counter()
     outcomes = 0
-    left = {"notes": limits.notes, "laid_down": limits.laid_down}
+    notes_left = limits.notes
     for one in sorted(scored, key=lambda s: (-s.score, s.candidate.utterance)):
         if one.score < limits.threshold:
             break
         number, statement = one.candidate
-        beyond = ""
-        if len(chosen) >= limits.most:
-            is_note = number in notes and one.score >= limits.note_threshold
-            beyond = "laid_down" if one.candidate in laid_down else "notes" if is_note else ""
-            if not left.get(beyond):
-                continue
+        is_beyond = len(chosen) >= limits.most
+        is_note = number in notes and one.score >= limits.note_threshold
+        if is_beyond and not (is_note and notes_left):
+            continue
         span = span_of(one.candidate)
         words = content_words(statement.text)
         own_list = number, statement.lead
@@ -178,8 +170,7 @@ def select(
         lists[own_list] += 1
         changes[number] += is_change
         outcomes += one.kind is Kind.OUTCOME
-        if beyond:
-            left[beyond] -= 1
+        notes_left -= is_beyond
     kept = [one for one, _ in chosen]
     return sorted(kept, key=lambda s: (s.candidate.utterance, s.candidate.statement.position))
 

@@ -2,7 +2,7 @@
 
 Words that only continue the conversation are taken off its start, what stood above it in a list is
 put before it, and where it does not say what it is about, that is added in brackets. Otherwise the
-words stay as they were written. What neighbours have to be said with it is for `completion`.
+words stay as they were written.
 """
 
 from __future__ import annotations

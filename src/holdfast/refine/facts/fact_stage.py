@@ -76,7 +76,7 @@ from holdfast.store.knowledge.facts import DerivedFacts, FactWithPassage
 from holdfast.store.protocol import Reader, Writer
 
 NAME = "facts"
-VERSION = 26
+VERSION = 27
 # A remembered text is cut to this length when it becomes the content of a fact.
 _MAX_REMEMBERED_CHARS = 1000
 # The largest limit that every store accepts.

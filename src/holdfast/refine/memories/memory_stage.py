@@ -35,7 +35,7 @@ from holdfast.sources.claude_code.files import AGENT
 from holdfast.store.protocol import Writer
 
 NAME = "retain"
-VERSION = 38
+VERSION = 39
 # Added to the version where statements got a second look by vectors: a bank whose settings turn
 # vectors on or off is made again.
 BY_VECTORS = 1000
@@ -154,7 +154,6 @@ def _read_session(
         stances += turn_stances(turns) if by_person else []
     if said_in:
         # Needs numpy, which a worker without work does not load.
-        from holdfast.refine.memories.joined_records import join_records
         from holdfast.refine.memories.retained_statements import left_out, retain_statements
 
         # What a person laid down is for the facts to keep, or to leave out.
@@ -170,7 +169,6 @@ def _read_session(
         recaps = summed_up
         stated += left_out(floor, [*found, *stated])
         found += [one for one in stated if retold.isdisjoint(one.evidence)]
-        found = join_records(distinct(found))
     if exchanges and not session.parent:
         found += changed_together(exchanges)
     found = [*recaps, *distinct(found)]

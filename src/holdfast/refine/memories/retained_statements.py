@@ -195,7 +195,7 @@ def _occurrence(exchange: Exchange, one: Distilled) -> MemoryOccurrence:
         one.text,
         who="user" if one.is_person else "",
         trust=_trust_of(one),
-        evidence=[one.turn, *one.further],
+        evidence=[one.turn],
         kind=one.kind,
         said=one.said,
     )
