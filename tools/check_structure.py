@@ -5,6 +5,8 @@
   pyproject.toml lists with the reason.
 - A package has at most 20 modules, a class at most 15 public methods, and a class hierarchy at
   most two levels (protocols and errors apart).
+- Nothing exceeds `[tool.holdfast.budget]` of pyproject.toml, and no number there was raised since
+  the last release. `python tools/check_structure.py --budget` prints how much there is today.
 
 Cycles, with imports inside functions counted, and layers are checked by import-linter.
 """
@@ -14,11 +16,13 @@ from __future__ import annotations
 import ast
 import gc
 import re
+import subprocess
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[1]
 # More than this and a reader has to know the package to find a module in it.
@@ -224,6 +228,129 @@ def _depth(node: ast.ClassDef, classes: _Classes, seen: frozenset[str]) -> int:
     return 1 + below
 
 
+# What a budget limits: the totals by name, and lines and files of each package.
+Budget = dict[str, Any]
+
+
+def measure(root: Path) -> Budget:
+    """How much there is of everything that the budget limits."""
+    package = root / "src" / "holdfast"
+    modules = read_modules(package)
+    of_packages: dict[str, dict[str, int]] = {}
+    for module in modules:
+        inner = module.path.relative_to(package).parts
+        counted = of_packages.setdefault(inner[0] if inner[1:] else "holdfast", Counter())
+        counted["lines"] += module.text.count("\n")
+        counted["files"] += 1
+    tests = [path.read_text("utf-8") for path in sorted((root / "tests").rglob("*.py"))]
+    docs = root / "docs"
+    return {
+        "lines": sum(one["lines"] for one in of_packages.values()),
+        "files": len(modules),
+        "test-lines": sum(text.count("\n") for text in tests),
+        "tests": sum(len(_TEST.findall(text)) for text in tests),
+        "regexes": sum(_count_calls(module, ("regex", "re.compile")) for module in modules),
+        "commands": _headings(docs / "cli.md", "## holdfast "),
+        "settings": sum(_count_fields(module) for module in modules if ".settings" in module.name),
+        "routes": sum(_count_routes(module) for module in modules),
+        "tables": _headings(docs / "schema.md", "### "),
+        "packages": {name: dict(counted) for name, counted in sorted(of_packages.items())},
+    }
+
+
+_TEST = re.compile(r"^(?:async )?def test_", re.MULTILINE)
+
+
+def _headings(file: Path, start: str) -> int:
+    """How many lines of a generated page begin so."""
+    return sum(line.startswith(start) for line in file.read_text("utf-8").splitlines())
+
+
+def _count_calls(module: Module, names: tuple[str, ...]) -> int:
+    calls = [node for node in ast.walk(module.tree) if isinstance(node, ast.Call)]
+    return sum(ast.unparse(node.func) in names for node in calls)
+
+
+def _count_fields(module: Module) -> int:
+    """The fields of the records in a module."""
+    classes = [node for node in module.tree.body if isinstance(node, ast.ClassDef)]
+    return sum(isinstance(one, ast.AnnAssign) for node in classes for one in node.body)
+
+
+def _count_routes(module: Module) -> int:
+    decorators = [
+        ast.unparse(one.func)
+        for node in _functions(module.tree)
+        for one in getattr(node, "decorator_list", [])
+        if isinstance(one, ast.Call)
+    ]
+    return sum(name.startswith("router.") for name in decorators)
+
+
+def _flat(budget: Budget) -> dict[str, int]:
+    """Every number of a budget by its name."""
+    found = {name: count for name, count in budget.items() if isinstance(count, int)}
+    for package, counts in budget.get("packages", {}).items():
+        found |= {f"packages.{package}.{what}": count for what, count in counts.items()}
+    return found
+
+
+def check_budget(budget: Budget, measured: Budget, earlier: list[Budget]) -> list[str]:
+    """What exceeds the budget, is missing in it, or was raised in it."""
+    allowed = _flat(budget)
+    found: list[str] = []
+    for name, count in _flat(measured).items():
+        if name not in allowed:
+            found.append(f"[tool.holdfast.budget] has no {name}: it is {count} today")
+        elif count > allowed[name]:
+            found.append(
+                f"{name}: {count}, but the budget is {allowed[name]}: what can go? It only falls"
+            )
+    for name, count in allowed.items():
+        before = [one[name] for one in map(_flat, earlier) if name in one]
+        if before and count > min(before):
+            found.append(
+                f"[tool.holdfast.budget] {name} was raised from {min(before)} to {count}: take "
+                "the room from somewhere"
+            )
+    return found
+
+
+def earlier_budgets(root: Path) -> list[Budget]:
+    """The budget of the last release; where none is tagged, all that this history had before."""
+    tags = _git(root, "tag", "--list", "v*", "--sort=-creatordate", "--merged", "HEAD")
+    commits = tags[:1] or _git(root, "rev-list", "--max-count=100", "HEAD", "--", "pyproject.toml")
+    found: list[Budget] = []
+    for commit in commits:
+        text = "\n".join(_git(root, "show", f"{commit}:pyproject.toml"))
+        settings = tomllib.loads(text).get("tool", {}).get("holdfast", {})
+        if "budget" not in settings:
+            break
+        found.append(settings["budget"])
+    return found
+
+
+def _git(root: Path, *arguments: str) -> list[str]:
+    """The lines that git prints; none where there is no git or no repository."""
+    try:
+        done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, check=False)
+    except OSError:
+        return []
+    return done.stdout.decode().splitlines() if done.returncode == 0 else []
+
+
+def written(budget: Budget) -> str:
+    """A budget as it stands in pyproject.toml."""
+    lines = ["[tool.holdfast.budget]"]
+    lines += [f"{name} = {count:_}" for name, count in budget.items() if isinstance(count, int)]
+    lines += ["", "[tool.holdfast.budget.packages]"]
+    lines += [
+        f"{name} = {{ lines = {counts['lines']:_}, files = {counts['files']} }}"
+        for name, counts in budget["packages"].items()
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def check(package: Path, allowed_lazy: dict[str, str]) -> list[str]:
     """Every violation, as a line with its place and what to do."""
     modules = read_modules(package)
@@ -237,9 +364,13 @@ def check(package: Path, allowed_lazy: dict[str, str]) -> list[str]:
 
 def main() -> int:
     """Check this repository; returns the exit status."""
+    if sys.argv[1:] == ["--budget"]:
+        sys.stdout.write(written(measure(ROOT)))
+        return 0
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     ours = settings["tool"]["holdfast"]
     found = check(ROOT / "src" / "holdfast", ours["lazy-imports"])
+    found += check_budget(ours["budget"], measure(ROOT), earlier_budgets(ROOT))
     for line in found:
         sys.stderr.write(f"{line}\n")
     return 1 if found else 0

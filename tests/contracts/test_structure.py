@@ -9,7 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from check_structure import MAX_MODULES, MAX_PUBLIC_METHODS, check, main
+from check_structure import (
+    MAX_MODULES,
+    MAX_PUBLIC_METHODS,
+    check,
+    check_budget,
+    earlier_budgets,
+    main,
+    measure,
+)
 
 ROOT = Path(__file__).parents[2]
 
@@ -144,3 +152,67 @@ def only_python(folder: str, names: list[str]) -> set[str]:
 @pytest.mark.slow
 def test_this_repository_passes(capsys: pytest.CaptureFixture[str]) -> None:
     assert (main(), capsys.readouterr().err) == (0, "")
+
+
+def repository(folder: Path, module: str, test: str = "") -> Path:
+    """What of a repository the budget is about."""
+    (folder / "src").mkdir()
+    package(folder / "src", a=module)
+    (folder / "tests").mkdir()
+    (folder / "tests" / "test_a.py").write_text(test)
+    (folder / "docs").mkdir()
+    (folder / "docs" / "cli.md").write_text("## holdfast ask\n\n## holdfast show\n")
+    (folder / "docs" / "schema.md").write_text("## Banks\n\n### bank\n")
+    return folder
+
+
+def test_the_budget_counts_what_there_is(tmp_path: Path) -> None:
+    module = 'import re\n\nA = re.compile("a")\n\n\n@router.get("/a")\ndef a() -> None: ...\n'
+    found = measure(repository(tmp_path, module, "def test_a() -> None: ...\n"))
+    assert found == {
+        "lines": 7,
+        "files": 2,
+        "test-lines": 1,
+        "tests": 1,
+        "regexes": 1,
+        "commands": 2,
+        "settings": 0,
+        "routes": 1,
+        "tables": 1,
+        "packages": {"holdfast": {"lines": 7, "files": 2}},
+    }
+
+
+def test_more_than_the_budget_allows_is_found() -> None:
+    budget = {"lines": 10, "packages": {"app": {"lines": 6}}}
+    assert check_budget(budget, {"lines": 10, "packages": {"app": {"lines": 6}}}, []) == []
+    total, app = check_budget(budget, {"lines": 11, "packages": {"app": {"lines": 7}}}, [])
+    assert total.startswith("lines: 11, but the budget is 10")
+    assert app.startswith("packages.app.lines: 7, but the budget is 6")
+    (missing,) = check_budget(budget, {"lines": 10, "packages": {"web": {"lines": 1}}}, [])
+    assert "has no packages.web.lines" in missing
+
+
+def test_a_raised_budget_is_found() -> None:
+    earlier = [{"lines": 12}, {"lines": 9, "packages": {"app": {"lines": 3}}}]
+    (raised,) = check_budget({"lines": 10, "packages": {"new": {"lines": 5}}}, {}, earlier)
+    assert "lines was raised from 9 to 10" in raised
+
+
+def test_budgets_are_compared_with_the_last_release_or_all_before(tmp_path: Path) -> None:
+    def git(*arguments: str) -> None:
+        person = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
+        subprocess.run(["git", *person, *arguments], cwd=tmp_path, check=True, capture_output=True)
+
+    assert earlier_budgets(tmp_path) == []
+    git("init")
+    for lines in (9, 8, 7):
+        text = f"[tool.holdfast.budget]\nlines = {lines}\n"
+        (tmp_path / "pyproject.toml").write_text(text)
+        git("add", ".")
+        git("commit", "-m", f"{lines} lines")
+        if lines == 8:
+            found = [budget["lines"] for budget in earlier_budgets(tmp_path)]
+            assert found == [8, 9]
+            git("tag", "v1.0.0")
+    assert [budget["lines"] for budget in earlier_budgets(tmp_path)] == [8]
