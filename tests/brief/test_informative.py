@@ -6,7 +6,14 @@ import pytest
 
 from holdfast.brief.informative import informative_part, is_offer, is_praise, lasting_part
 from holdfast.model.knowledge import Kind
-from tests.brief.test_known_statements import FILLER, brief_of, group, retain, session
+from tests.brief.test_known_statements import (
+    FILLER,
+    brief_of,
+    group,
+    later_sessions,
+    retain,
+    session,
+)
 from tests.support.refine_banks import open_filled, session_on
 
 KNOWN = "Known from earlier sessions"
@@ -130,10 +137,10 @@ def test_a_state_that_a_later_request_dealt_with_again_is_not_told(tmp_path: Pat
     later.tool("Edit", "ok", file_path="/home/dev/proj/panel.py", old_string="w", new_string="e")
     later.assistant("It is done.")
     first = session("2026-09-01", 1, FILLER, state)
-    with open_filled(tmp_path / "alone", first) as memory:
+    with open_filled(tmp_path / "alone", first, *later_sessions()) as memory:
         retain(memory, state, Kind.FACT)
         assert state in group(brief_of(memory), KNOWN)
-    with open_filled(tmp_path / "both", first, later) as memory:
+    with open_filled(tmp_path / "both", first, later, *later_sessions()) as memory:
         retain(memory, state, Kind.FACT)
         assert state not in brief_of(memory)
 

@@ -32,6 +32,16 @@ def session(day: str, number: int, said: str, told: str) -> Script:
     return script
 
 
+def later_sessions() -> list[Script]:
+    """Three later sessions, which stand under "Where we left off" in place of those before."""
+    asked = ("Which lamp of the pier is dark?", "Is the bell heard?", "What colour has the buoy?")
+    told = ("The third lamp is dark.", "The bell of the tower is heard.", "The buoy turned green.")
+    return [
+        session(f"2026-10-0{n}", 90 + n, *one)
+        for n, one in enumerate(zip(asked, told, strict=True), 1)
+    ]
+
+
 def retain(
     memory: Holdfast,
     text: str,
@@ -86,9 +96,8 @@ def group(text: str, title: str) -> str:
 
 
 def test_what_was_decided_learned_and_left_open_is_told_in_that_order(tmp_path: Path) -> None:
-    with open_filled(
-        tmp_path, session("2026-09-01", 1, RULE, LESSON), session("2026-09-02", 2, FILLER, TODO)
-    ) as memory:
+    first, last = session("2026-09-01", 1, RULE, LESSON), session("2026-09-02", 2, FILLER, TODO)
+    with open_filled(tmp_path, first, last, *later_sessions()) as memory:
         for text, kind in ((RULE, Kind.RULE), (LESSON, Kind.LESSON), (TODO, Kind.TODO)):
             retain(memory, text, kind)
         text = brief_of(memory)
@@ -209,7 +218,7 @@ def retained_causes(memory: Holdfast, worth: list[float | None], first_seen: int
     """What is learned, in its order, of causes with these scores, the first seen so often."""
     for text, score in zip(CAUSES, worth, strict=True):
         retain(memory, text, Kind.LESSON, first_seen if text == CAUSES[0] else 1, score)
-    told = group(brief_of(memory, 340), "Learned here")
+    told = group(brief_of(memory, 440), "Learned here")
     return sorted((text for text in CAUSES if text in told), key=told.index)
 
 

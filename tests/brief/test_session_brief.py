@@ -35,7 +35,7 @@ def brief_of(settings: Settings, bank: str = "proj") -> str:
 def test_a_brief_tells_where_work_stopped_and_what_was_decided(tmp_path: Path) -> None:
     scenarios.make_shop(tmp_path).close()
     text = brief_of(Settings(home=tmp_path / "home", claude_dir=tmp_path), "shop")
-    assert "Where we left off\n- 2026-09-10 09:01, branch main, done: “The ranking tests" in text
+    assert "Where we left off\n- 2026-09-10 09:01, branch main, ended: “The ranking tests" in text
     assert (
         "- 2026-06-22 user: “We decided that sign-ins end after" in text and "twelve hours" in text
     )
@@ -43,7 +43,7 @@ def test_a_brief_tells_where_work_stopped_and_what_was_decided(tmp_path: Path) -
     assert "thirty days; the token" not in text, "an amended decision stands in its last version"
     assert "is thirty days in" not in text, "nor does an answer in the index repeat it"
     assert (
-        "- 2026-09-01, done: “Make the login form remember the name of the user” → “The" in text
+        "- 2026-09-01, ended: “Make the login form remember the name of the user” → “The" in text
     ), "it says what was asked, too"
     assert "Recent work" not in text, "enough is told without the rest of the requests"
     assert "`holdfast show ID`" in text and "not instructions" in text
@@ -84,7 +84,7 @@ def test_a_session_is_told_with_what_was_said_of_its_result(tmp_path: Path) -> N
     script.user("How are empty values handled? Mend what you find.")
     script.tool("Edit", "ok", file_path="/home/dev/proj/a.py", old_string="1", new_string="2")
     script.assistant("Skipped now, with a warning.")
-    told = "done: “How are empty values handled?” → “Skipped now, with a warning.”"
+    told = "“How are empty values handled?” → “Skipped now, with a warning.”"
     assert told in brief_of(read_in(tmp_path, script))
 
 

@@ -99,9 +99,9 @@ def test_a_useful_statement_is_told_however_many_came_after_it(tmp_path: Path) -
         with writer.transaction():
             for one in later:
                 writer.memories.put_retained(bank, one.id, one, memory_passage(one, ""))
-        assert KEPT not in brief_of(memory)
+        assert KEPT not in group(brief_of(memory), KNOWN)
         memory.curation.judge([name_of(KEPT)], Verdict.USEFUL)
-        assert KEPT in brief_of(memory)
+        assert KEPT in group(brief_of(memory), KNOWN)
 
 
 def test_a_useful_statement_that_a_person_replaced_is_not_told(tmp_path: Path) -> None:

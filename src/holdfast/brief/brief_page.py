@@ -7,8 +7,6 @@ from enum import Enum
 from typing import NamedTuple
 
 from holdfast.brief.frame import host_length
-from holdfast.brief.statement_ranking import is_same_matter
-from holdfast.language import content_stems
 from holdfast.sources.rule_locations import MEMORY_FILE
 
 # No group of lines takes more than this share of the room before every group had its turn.
@@ -57,19 +55,6 @@ class Page:
         """The lines without headings, but for those of a group."""
         taken = [parts for group, parts in self._groups.items() if group is not but]
         return [line for parts in taken for part in parts for line in part.lines]
-
-    def drop_repeated(self, group: Group, starts: tuple[str, ...]) -> None:
-        """Drop the lines of a group that begin with one of these, if another group speaks of
-        their matter."""
-        others = [content_stems(line) for line in self.lines(group)]
-
-        def is_new(line: str) -> bool:
-            own = content_stems(line.partition(": ")[2])
-            return not any(is_same_matter(own, other) for other in others)
-
-        for place, part in enumerate(self._groups.get(group, ())):
-            lines = (one for one in part.lines if not one.startswith(starts) or is_new(one))
-            self._groups[group][place] = Part(tuple(lines), part.records)
 
     def sort(self, group: Group, key: Callable[[Part], bool | tuple[bool, bool, str]]) -> None:
         """Order a group by a key, the highest first; what is equal stays in its order."""

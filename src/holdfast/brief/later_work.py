@@ -15,7 +15,9 @@ from typing import NamedTuple
 from holdfast.brief.known_statements import KnownStatement
 from holdfast.language import code_names, content_stems, describes_failure
 from holdfast.model.records import Exchange, Outcome
+from holdfast.model.uris import uri
 from holdfast.refine.core.statement_similarity import own_words
+from holdfast.refine.facts.closed_tasks import Deed, Task, find_closings
 from holdfast.store.protocol import Reader
 
 
@@ -78,6 +80,19 @@ class LaterWork:
                 return True
         return False
 
+    def did(self, text: str, session: str, seq: int, time: str) -> bool:
+        """Whether a task that was open at a place of a session and a time was done since: a later
+        request took it up, or a later reply or commit reports it."""
+        if self.takes_up(text, session, seq, time):
+            return True
+        deeds = [
+            Deed(uri("exchange", x.id), said, x.ended)
+            for x in self._latest
+            if _is_after(x, session, seq, time)
+            for said in (x.summary, *x.facts)
+        ]
+        return bool(find_closings([Task("", text, time)], deeds, lambda _: ""))
+
     def is_mended(self, one: KnownStatement) -> bool:
         """Whether the session of a statement changed something in the exchange that states it, or
         later."""
@@ -95,13 +110,17 @@ class LaterWork:
         )
 
     @cached_property
-    def _requests(self) -> list[_Request]:
-        found = [
+    def _latest(self) -> list[Exchange]:
+        return [
             exchange
             for session in self._reader.sessions.latest(self._bank, _LIMITS.sessions)
             if not session.parent
             for exchange in self._exchanges_of(session.id)
         ]
+
+    @cached_property
+    def _requests(self) -> list[_Request]:
+        found = self._latest
         stems = {exchange.id: content_stems(exchange.title) for exchange in found}
         counts = Counter(word for words in stems.values() for word in words)
         most = max(_LIMITS.common_requests, _LIMITS.common * len(found))

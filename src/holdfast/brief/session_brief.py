@@ -41,13 +41,7 @@ from holdfast.brief.known_statements import (
 )
 from holdfast.brief.memory_file import MemoryFile
 from holdfast.brief.sessions.findings import FIXED, WORKED_ON, Findings
-from holdfast.brief.sessions.last_sessions import (
-    DONE,
-    FOUND,
-    STILL_OPEN,
-    LastSessions,
-    request_of,
-)
+from holdfast.brief.sessions.last_sessions import LastSessions, request_of
 from holdfast.brief.sessions.recent_work import KnownMatters, recent_work
 from holdfast.brief.sessions.session_endings import question_asked
 from holdfast.brief.statement_ranking import (
@@ -175,10 +169,9 @@ def session_brief(
     characters = min(budget_tokens * _LIMITS.characters_per_token, MAX_CHARACTERS)
     page = Page(characters - head.size - foot.size - _LIMITS.frame_characters)
     page.add_groups(groups)
-    told = _add_statements(page, ranking, memory_file, Findings(reader, bank, ranking))
+    told = _add_statements(page, ranking, memory_file, Findings(ranking))
     page.sort(Group.DECIDED, lambda part: (_is_useful(part, verdicts), *_durability(part)))
     page.sort(Group.LEARNED, _stands)
-    page.drop_repeated(Group.LAST_SESSION, (DONE, FOUND))
     most = min(exchanges, max(0, _LIMITS.enough_notes - page.notes))
     known_matters = KnownMatters(told, page.lines(), replaced, verdicts)
     index = recent_work(reader, bank, most, ended, known_matters)
@@ -194,16 +187,6 @@ _FOOT = (
     "memory tools `memory` and `memory_recall`. Worth a look before redoing earlier work, "
     "undoing a decision, or asking the user what was settled already."
 )
-
-
-def _told_already(page: Page) -> list[str]:
-    """The lines of a page whose matter need not be told again. What the last sessions did is told
-    again if there is a better statement of it, and so is how far their open requests got."""
-    lines = page.lines()
-    asked = "\n".join(line for line in lines if line.startswith("- "))
-    left_open = [line for line in lines if line.startswith(STILL_OPEN)]
-    more = [line for line in left_open if line.removeprefix(STILL_OPEN) not in asked]
-    return [*page.lines(Group.LAST_SESSION), *more]
 
 
 def _most(group: Group, is_useful: bool) -> float:
@@ -227,7 +210,7 @@ def _add_statements(
     that they are from."""
     misses = 0
     sessions: set[str] = set()
-    for one in ranking.best(_told_already(page)):
+    for one in ranking.best(page.lines(Group.LAST_SESSION)):
         group = _group_of(one)
         is_useful = ranking.is_useful(one.memory)
         if page.count(group) >= _most(group, is_useful):

@@ -24,7 +24,7 @@ from functools import cached_property
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
-from holdfast.brief.informative import informative_part, is_offer, is_praise, lasting_part
+from holdfast.brief.informative import informative_part, is_offer, lasting_part
 from holdfast.brief.known_statements import (
     SETTLING_KINDS,
     KnownStatement,
@@ -42,7 +42,7 @@ from holdfast.brief.verdicts import Verdicts, read_verdicts
 from holdfast.brief.work_items import WorkItem, normalise_path
 from holdfast.language import content_stems
 from holdfast.model.knowledge import Kind, Memory, Recap
-from holdfast.model.records import Exchange, Session
+from holdfast.model.records import Exchange
 from holdfast.model.uris import uri
 from holdfast.recall.core.ended_words import EndedWords
 from holdfast.recall.retrievers.recaps import LIMITS as RECAP_LIMITS
@@ -275,29 +275,9 @@ class StatementRanking:
         # The content words of what is told of the last sessions.
         self._taken: list[frozenset[str]] = []
 
-    def outcomes(self, session: Session, since: int) -> list[KnownStatement]:
-        """What a session delivered from its turn `since` on, the most useful first."""
-        scored: list[tuple[float, str, KnownStatement]] = []
-        own = {uri("exchange", exchange.id) for exchange in self.exchanges_of(session.id)}
-        for one in self.memories:
-            is_outcome = one.kind is Kind.OUTCOME and one.by_agent and not is_begun(one)
-            is_own = is_outcome and not own.isdisjoint(one.evidence_for)
-            known = self._known(one) if is_own and not is_praise(one.what) else None
-            if known is None or known.turn.session != session.id or known.turn.seq < since:
-                continue
-            if self._is_dropped(one):
-                continue
-            scored.append((self._overtaken(known) - usefulness(one), one.id, known))
-        return [known for _, _, known in sorted(scored)]
-
-    def take(self, text: str) -> bool:
-        """Note that a text is told of a session: `best` leaves it out from then on. Returns whether
-        it is new."""
-        stems = content_stems(text)
-        if self._is_taken(stems):
-            return False
-        self._taken.append(stems)
-        return True
+    def take(self, text: str) -> None:
+        """Note that a text is told of a session: `best` leaves it out from then on."""
+        self._taken.append(content_stems(text))
 
     def _is_taken(self, stems: frozenset[str]) -> bool:
         """Whether a text, given by its content words, says no more than what is told of a session.
@@ -320,9 +300,11 @@ class StatementRanking:
             # session delivered is no substitute for the wish that it follows.
             if any(is_same_matter(own, other) for other in said):
                 continue
-            if not is_laid_down(memory) and self._is_taken(own):
-                continue
             is_useful = self.is_useful(memory)
+            # What was done and what is open is told with its session; what was learned lasts.
+            is_of_session = memory.by_agent and memory.kind in (Kind.OUTCOME, Kind.TODO)
+            if is_of_session and not is_useful and self._is_taken(own):
+                continue
             if not is_useful and not (self._is_worth_telling(memory) and _is_informative(memory)):
                 continue
             if self._is_dropped(memory) or self._is_passed_over(memory):
@@ -431,7 +413,15 @@ class StatementRanking:
             return None
         if not is_useful and tells_fault(memory) and not self._is_cause_that_stands(known):
             return None
-        return None if self._is_said_otherwise_later(memory) else known
+        said_otherwise = self._is_said_otherwise_later(text, memory.when, memory.by_agent)
+        return None if said_otherwise else known
+
+    def is_outdated(self, text: str, time: str, files: Iterable[str]) -> bool:
+        """Whether what an agent said at a time, in work on some files, was decided or is said
+        otherwise later."""
+        if self._replaced.is_decided_otherwise(text, time, map(normalise_path, files)):
+            return True
+        return self._is_said_otherwise_later(text, time, True)
 
     def _is_cause_that_stands(self, known: KnownStatement) -> bool:
         """Whether a fault is told with its cause and without doubt, or was left as it is: what is
@@ -469,12 +459,12 @@ class StatementRanking:
                 return True
         return False
 
-    def _is_said_otherwise_later(self, memory: Memory) -> bool:
-        """Whether a later statement replaces it, or gives another value in the same matter."""
-        text = own_words(memory.what)
+    def _is_said_otherwise_later(self, text: str, time: str, by_agent: bool) -> bool:
+        """Whether a statement after a time replaces a text, or gives another value in the same
+        matter."""
         own = content_stems(text)
         for later in self.memories:
-            if later.when <= memory.when:
+            if later.when <= time:
                 break
             stems = self._stems(later)
             if len(own & stems) < _WEIGHTS.decided_words:
@@ -482,7 +472,7 @@ class StatementRanking:
             settles = not later.by_agent and later.kind in SETTLING_KINDS
             if settles and _replaces(own_words(later.what), text, True):
                 return True
-            if memory.by_agent and _ends(own_words(later.what), text):
+            if by_agent and _ends(own_words(later.what), text):
                 return True
             if is_same_matter(own, stems) and _has_other_values(own_words(later.what), text):
                 return True

@@ -24,16 +24,6 @@ def found(cause: str, request: str = "Why are the readings wrong?") -> Script:
     return script
 
 
-def test_a_mended_cause_is_told_with_the_change_that_mended_it(tmp_path: Path) -> None:
-    script = found(f"{CAUSE} It was introduced by PR #3.")
-    script.user("Mend that in a pull request, please")
-    edit(script)
-    script.assistant("Opened [#12](https://example.org/harbour/pull/12). Each is taken once now.")
-    with open_filled(tmp_path, script) as memory:
-        retain(memory, CAUSE, Kind.LESSON, worth=None)
-        assert f"fixed in PR #12: “{CAUSE}”" in group(brief_of(memory), LEARNED)
-
-
 def test_a_cause_that_a_later_session_dealt_with_was_worked_on_since(tmp_path: Path) -> None:
     again = session_on("2026-09-02", 2)
     again.user("Mend the gauge of the pier, which sends each of its readings twice")
@@ -42,15 +32,6 @@ def test_a_cause_that_a_later_session_dealt_with_was_worked_on_since(tmp_path: P
     with open_filled(tmp_path, found(CAUSE), again) as memory:
         retain(memory, CAUSE, Kind.LESSON, worth=None)
         assert f"worked on since: “{CAUSE}”" in group(brief_of(memory), LEARNED)
-
-
-def test_a_commit_is_named_where_there_is_no_pull_request(tmp_path: Path) -> None:
-    script = found(CAUSE)
-    edit(script)
-    script.assistant("Committed as `1a2b3c4d`. Each of them is taken once now.")
-    with open_filled(tmp_path, script) as memory:
-        retain(memory, CAUSE, Kind.LESSON, worth=None)
-        assert f"fixed in 1a2b3c4d: “{CAUSE}”" in group(brief_of(memory), LEARNED)
 
 
 def test_what_was_so_at_the_time_is_taken_out_of_a_mended_cause(tmp_path: Path) -> None:
@@ -138,7 +119,7 @@ def test_a_task_is_open_if_its_session_ended_with_it(tmp_path: Path) -> None:
     script.assistant(task)
     with open_filled(tmp_path / "last", script) as memory:
         retain(memory, task, Kind.TODO)
-        assert f"still open: {task}" in brief_of(memory)
+        assert brief_of(memory).count(task) == 1
     script.user("Add the height of the gauge to the alarm")
     edit(script)
     script.assistant("It is added.")

@@ -80,7 +80,7 @@ class BankOverview:
         self._ranking = StatementRanking(
             reader, bank, self._ended, ReplacedWork(reader, bank), self._verdicts
         )
-        self._findings = Findings(reader, bank, self._ranking)
+        self._findings = Findings(self._ranking)
         self._best = list(self._ranking.best([]))
         # Of each session that was looked at, whether a person began it.
         self._by_person: dict[str, bool] = {}

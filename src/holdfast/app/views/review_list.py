@@ -13,11 +13,10 @@ from holdfast.app.views.brief_view import brief_lines
 from holdfast.brief.frame import Brief, origin_label, short_name
 from holdfast.brief.session_brief import BriefMaterial
 from holdfast.brief.sessions.last_sessions import request_of
-from holdfast.brief.sessions.session_endings import Ending, find_ending
-from holdfast.brief.statement_ranking import is_same_matter
+from holdfast.brief.sessions.session_endings import find_endings
 from holdfast.brief.verdicts import read_verdicts
 from holdfast.brief.work_items import normalise_path
-from holdfast.language import content_stems, truncate
+from holdfast.language import truncate
 from holdfast.learn.judging import JUDGEABLE_KINDS
 from holdfast.model.bank import Bank
 from holdfast.model.curation import Judgement, Verdict
@@ -50,9 +49,8 @@ class ReviewLimits(NamedTuple):
     sessions: int = 8
     looked_at: int = 60
     files: int = 4
-    # A request, and what came of it; what was asked last, if that is something else.
+    # A request, and what came of it.
     characters: int = 160
-    asked_characters: int = 100
 
 
 LIMITS = ReviewLimits()
@@ -249,9 +247,9 @@ def _sessions(reader: Reader, bank: str, endings: RecordEndings) -> Iterator[Ses
         own = (file for file in changed if AGENT_FOLDER not in file)
         # Of a title "request — result" the result is told as that of the end.
         request = request_of(digest).partition(" — ")[0]
-        ending = find_ending(reader, bank, exchanges, request)
-        result = "" if ending is None else ending.result or ending.asked
-        asked = truncate(request, LIMITS.characters) + _last_request(request, ending)
+        ending = next(find_endings(reader, bank, exchanges), None)
+        result = "" if ending is None else ending.text or ending.asked
+        asked = truncate(request, LIMITS.characters)
         result = truncate(result, LIMITS.characters)
         yield SessionOutline(
             uri("digest", digest.id),
@@ -262,16 +260,6 @@ def _sessions(reader: Reader, bank: str, endings: RecordEndings) -> Iterator[Ses
             _files(own),
             endings.label(digest, f"{asked}\n\n{result}"),
         )
-
-
-def _last_request(request: str, ending: Ending | None) -> str:
-    """What was asked last in a session, if that is something else than its first request, and its
-    result does not say it."""
-    asked = "" if ending is None else ending.request.removeprefix(request)
-    told = "" if ending is None else ending.result
-    if not asked or is_same_matter(content_stems(asked), content_stems(f"{request} {told}")):
-        return ""
-    return f"; then: {truncate(asked.removeprefix('; then: '), LIMITS.asked_characters)}"
 
 
 def review_json(found: ReviewList) -> dict[str, Any]:

@@ -12,15 +12,13 @@ from typing import NamedTuple
 
 from holdfast.brief.informative import informative_part
 from holdfast.brief.known_statements import KnownStatement
-from holdfast.brief.sessions.session_endings import change_named_in
 from holdfast.brief.statement_ranking import StatementRanking, is_same_matter
-from holdfast.framed_text import one_line, quote
+from holdfast.framed_text import quote
 from holdfast.language import content_stems, plain, sentences, truncate
 from holdfast.model.records import Exchange
 from holdfast.refine.core.statement_similarity import own_words
 from holdfast.refine.requests.telling_words import says_something
 from holdfast.regex import regex
-from holdfast.store.protocol import Reader
 
 CAUSE, FIXED, WORKED_ON = "cause", "fixed", "worked on since"
 
@@ -31,9 +29,6 @@ class FindingLimits(NamedTuple):
     subject_characters: int = 100
     # What is left of a statement without what was so at the time; less says nothing.
     rest_characters: int = 60
-    # The exchanges from a cause on whose replies may name the change that mended it: it bounds the
-    # time.
-    exchanges_after: int = 4
 
 
 _LIMITS = FindingLimits()
@@ -81,9 +76,7 @@ _NO_TASK = regex(
 class Findings:
     """The faults and open tasks of a bank."""
 
-    def __init__(self, reader: Reader, bank: str, ranking: StatementRanking) -> None:
-        self._reader = reader
-        self._bank = bank
+    def __init__(self, ranking: StatementRanking) -> None:
         self._ranking = ranking
 
     def is_left_open(self, one: KnownStatement) -> bool:
@@ -92,7 +85,9 @@ class Findings:
             return False
         exchanges = self._ranking.exchanges_of(one.turn.session)
         goes_on = any(x.first_seq > one.turn.seq and _did_something(x) for x in exchanges)
-        return not goes_on and not self._ranking.later.deals_again_with(one)
+        turn, text = one.turn, own_words(one.memory.what)
+        did = self._ranking.later.did(text, turn.session, turn.seq, turn.time)
+        return not goes_on and not did
 
     def is_cause(self, one: KnownStatement) -> bool:
         """Whether a fault is worth telling: it was not said on the way, and is not that of a run
@@ -110,15 +105,10 @@ class Findings:
         return later.is_mended(one) or later.deals_again_with(one)
 
     def label(self, one: KnownStatement) -> str:
-        """What a fault is called: a cause that stands, one that was mended, and by what, or one
-        whose matter was dealt with again."""
+        """What a fault is called: a cause that stands, one that was mended, or one whose matter was
+        dealt with again."""
         if not self.is_fixed(one):
             return CAUSE
-        after = [x for x in self._exchanges_from(one) if x.files_modified]
-        named = (change_named_in(self._reader, x) for x in after[: _LIMITS.exchanges_after])
-        change = next(filter(None, named), "")
-        if change:
-            return f"{FIXED} in {one_line(change)}"
         return FIXED if self._ranking.later.is_mended(one) else WORKED_ON
 
     def text(self, one: KnownStatement, text: str) -> str:

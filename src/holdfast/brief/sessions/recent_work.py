@@ -8,7 +8,6 @@ from typing import NamedTuple
 from holdfast.brief.brief_page import Part
 from holdfast.brief.frame import SHORT_ID, corrected_label, ended_label, format_day, origin_label
 from holdfast.brief.known_statements import names_work
-from holdfast.brief.sessions.last_sessions import UNFINISHED
 from holdfast.brief.statement_ranking import ReplacedWork, is_same_matter
 from holdfast.brief.verdicts import Verdicts
 from holdfast.brief.work_items import normalise_path
@@ -16,7 +15,7 @@ from holdfast.framed_text import one_line
 from holdfast.language import content_stems, sentences, truncate
 from holdfast.model.knowledge import EndReason
 from holdfast.model.query import RecordFilter
-from holdfast.model.records import Exchange
+from holdfast.model.records import Exchange, Outcome
 from holdfast.model.uris import uri
 from holdfast.recall.core.correction_notes import correction_note
 from holdfast.recall.core.ended_words import EndedWords
@@ -25,6 +24,7 @@ from holdfast.sources.claude_code.files import AGENT
 from holdfast.store.protocol import Reader
 
 _SINCE_EVER = "0"
+_UNFINISHED = (Outcome.OPEN, Outcome.FAILED, Outcome.INTERRUPTED)
 
 
 class RecentWorkLimits(NamedTuple):
@@ -116,7 +116,7 @@ def _answer(x: Exchange) -> str:
 
 
 def _index_line(x: Exchange, date: str, corrected: str, ended: EndedWords) -> str:
-    kind = x.type.value + (f" ({x.outcome.value})" if x.outcome in UNFINISHED else "")
+    kind = x.type.value + (f" ({x.outcome.value})" if x.outcome in _UNFINISHED else "")
     cost = estimate_tokens(f"{x.title}{x.summary}{x.details}{''.join(x.facts)}")
     title = truncate(one_line(x.title), _LIMITS.title_characters)
     answer = _answer(x)
