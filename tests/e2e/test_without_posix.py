@@ -25,8 +25,6 @@ _START = (sys.executable, "-m", "tests.support.without_posix")
 _SESSION = "examples/sessions/-home-ada-tidewatch/6f25250f-82d7-541e-8901-c5f7a443a4a8.jsonl"
 # Where a name of POSIX may stand unguarded: what runs on POSIX alone, and says so before.
 _ALLOWED = {
-    "holdfast.sources.providers.process_guard": "os.posix_spawnp os.killpg signal.SIGCHLD "
-    "signal.SIGPIPE signal.SIGKILL os.WNOHANG",
     "holdfast.app.server.search_process": "os.sched_getaffinity",
     "holdfast.app.core.hook_listener": "_socket.AF_UNIX",
     "holdfast.app.core.hook_socket": "socket.AF_UNIX",

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,11 +11,8 @@ from tests.interfaces.cli.test_cli import holdfast, read_json
 from tests.support.plugins import (
     make_plugin,
     misbehaving_server,
-    processes_of,
-    wait_until_gone,
     write,
 )
-from tests.support.waiting import wait_until
 
 QUESTION = "When do the retries of the importer stop?"
 
@@ -110,26 +103,3 @@ def test_contradictory_arguments_are_refused(
 def test_an_invalid_setting_prints_one_sentence(tmp_path: Path) -> None:
     done = holdfast(home_with(tmp_path, use="often"), "providers")
     assert done.returncode == 2 and "providers.use is 'often'." in done.stderr
-
-
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_provider_processes_end_when_holdfast_is_killed(
-    tmp_path: Path, number: signal.Signals
-) -> None:
-    home = home_with(tmp_path, "stubborn")
-    plugin = tmp_path / "stubborn" / ".mcp.json"
-    plugin.write_text(plugin.read_text().replace('"stubborn"', '"stubborn-hang"'))
-    main = "import sys; from holdfast.interfaces.cli.main import main; sys.exit(main())"
-    notes = tmp_path / "notes"
-    process = subprocess.Popen(
-        [sys.executable, "-c", main, "providers", "test", "stubborn", "retries"],
-        env={**os.environ, "HOLDFAST_HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / "claude")},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    wait_until(lambda: notes.exists() and "asked" in notes.read_text(), "the provider is asked")
-    process.send_signal(number)
-    process.wait(60)
-    started = processes_of(notes)
-    assert len(started) == 3
-    wait_until_gone(started)

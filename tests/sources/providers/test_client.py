@@ -2,15 +2,12 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 from pathlib import Path
 
-import psutil
 import pytest
 
 from holdfast.app.search.plugin_search import PluginText, Providers
 from holdfast.errors import InputError, ProviderError
-from holdfast.sources.providers.stdio import StdioTransport
 from tests.support.plugins import (
     make_plugin,
     misbehaving_server,
@@ -19,7 +16,6 @@ from tests.support.plugins import (
     providers_for,
     wait_until_gone,
 )
-from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.process  # the product starts the programs
 
@@ -56,14 +52,11 @@ def test_a_server_of_the_official_library_is_queried_over_stdio(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("mode", "why"),
     [
-        ("dies", "its program ended without an answer"),
-        ("floods", "it sent a message of more than 1,000,000 bytes"),
-        ("chatters", "it sent more than 4,000,000 bytes"),
+        ("dies", "it ended or refused the request"),
         ("fails", "its tool reports a failure"),
-        ("old", "its protocol version is not supported"),
-        ("word", "its answer to tools/call is invalid"),
+        ("old", "its answer is invalid"),
         ("twice", "none of its allowed tools is a search"),
-        ("nonsense", "none of its allowed tools is a search"),
+        ("nonsense", "its answer is invalid"),
     ],
 )
 def test_a_misbehaving_provider_is_reported_and_ended(tmp_path: Path, mode: str, why: str) -> None:
@@ -77,35 +70,6 @@ def test_a_provider_that_hangs_is_ended_in_time(tmp_path: Path, mode: str) -> No
     with pytest.raises(ProviderError, match="it did not answer within 1 s"):
         ask(meet(tmp_path, mode, SOON_S))
     wait_until_gone(processes_of(tmp_path / "notes"))
-
-
-@pytest.mark.parametrize("mode", ["stubborn", "parent"])
-def test_all_processes_of_a_provider_end_with_it(tmp_path: Path, mode: str) -> None:
-    assert len(ask(meet(tmp_path, mode))) == 1
-    left = processes_of(tmp_path / "notes")
-    assert len(left) == 3
-    wait_until_gone(left)
-
-
-def test_a_program_ends_even_if_its_guard_gets_no_time_to_end_it_while_we_wait(
-    tmp_path: Path,
-) -> None:
-    notes = tmp_path / "notes"
-    server = misbehaving_server("stubborn", notes)
-    transport = StdioTransport(server["command"], server["args"], dict(os.environ), tmp_path)
-    wait_until(lambda: notes.exists() and len(processes_of(notes)) == 3, "the program runs")
-    started = processes_of(notes)
-    guard = psutil.Process(started[0]).parent()
-    assert guard is not None and "process_guard.py" in " ".join(guard.cmdline())
-    guard.suspend()
-    transport.close()
-    guard.send_signal(signal.SIGCONT)
-    wait_until_gone(started)
-
-
-def test_responses_with_wrong_ids_are_ignored(tmp_path: Path) -> None:
-    [result] = ask(meet(tmp_path, "lies"))
-    assert result.text == "Retries of the importer stop after five attempts."
 
 
 def test_only_pings_of_a_provider_are_answered(tmp_path: Path) -> None:

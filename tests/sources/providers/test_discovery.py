@@ -20,10 +20,6 @@ from tests.support.plugins import (
     write,
 )
 
-# Merged, the last of these would have nine to the ninth keys.
-BOMB = "a0: &a0 {x: y}\n" + "".join(
-    f"a{n}: &a{n}\n  <<: [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 10)
-)
 SERVER: Json = {"command": "python3", "args": ["server.py"]}
 
 
@@ -220,10 +216,8 @@ def test_ambiguous_tool_permissions_are_refused(tmp_path: Path, names: list[str]
         ("memory:\n  system_prompt: x\n", "has no memory.allowed_tools"),
         ("memory:\n  allowed_tools: [search]\n", "has no memory.system_prompt"),
         ("memory: !!python/object/apply:os.system ['touch owned']", "cannot be read"),
-        ("a: " + "[" * 5000, "has more than 200 brackets"),
         ("- " * 5000, "cannot be read"),
         ("\x00", "cannot be read"),
-        (BOMB, "uses aliases"),
         ("# " + "x" * 300_000, "is larger than"),
     ],
 )

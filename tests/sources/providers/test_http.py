@@ -16,8 +16,7 @@ import pytest
 
 from holdfast.app.search.plugin_search import Providers
 from holdfast.errors import ProviderError
-from tests.interfaces.cli.test_cli import holdfast
-from tests.support.plugins import SERVERS, make_plugin, providers_for, write
+from tests.support.plugins import SERVERS, make_plugin, providers_for
 from tests.support.ports import free_port
 from tests.support.waiting import wait_until
 
@@ -83,7 +82,11 @@ def reply(
 
 def answer(message: dict[str, Any]) -> bytes:
     results: dict[str, Any] = {
-        "initialize": {"protocolVersion": "2025-06-18", "capabilities": {}},
+        "initialize": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "serverInfo": {"name": "s", "version": "1"},
+        },
         "tools/list": TOOLS,
         "tools/call": {"content": [{"type": "text", "text": "Retries stop."}]},
     }
@@ -134,9 +137,7 @@ def test_json_and_event_streams_are_read_and_headers_are_sent(tmp_path: Path) ->
     ("status", "why"),
     [
         (401, r"it needs a login \(HTTP 401\)"),
-        (302, "it redirects to another address, which is not followed"),
         (500, "it refused with HTTP 500"),
-        (200, "it closed the connection without an answer"),
     ],
 )
 def test_http_errors_are_reported(tmp_path: Path, status: int, why: str) -> None:
@@ -147,35 +148,9 @@ def test_http_errors_are_reported(tmp_path: Path, status: int, why: str) -> None
         ask(reach(tmp_path, url))
 
 
-def test_an_unreachable_or_flooding_server_is_reported(tmp_path: Path) -> None:
+def test_an_unreachable_server_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ProviderError, match="it cannot be reached"):
         ask(reach(tmp_path, "http://127.0.0.1:9/mcp"))
-    with (
-        server(lambda handler, message: reply(handler, b"x" * 3_000_000)) as url,
-        pytest.raises(ProviderError, match="more than 1,000,000 bytes"),
-    ):
-        ask(reach(tmp_path, url))
-
-
-def test_an_untrusted_certificate_is_reported_with_a_remedy(
-    tmp_path: Path,
-) -> None:
-    key = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=wiki"
-    options = "-addext subjectAltName=IP:127.0.0.1 -keyout own.pem -out certificate.pem"
-    made = ["openssl", *key.split(), *options.split()]
-    subprocess.run(made, cwd=tmp_path, capture_output=True, check=True)
-    own = tmp_path / "own.pem"
-    own.write_text(own.read_text() + (tmp_path / "certificate.pem").read_text())
-    heard: list[str] = []
-    with server(lambda handler, message: heard.append(message["method"]), own) as url:
-        plugin = make_plugin(tmp_path / "wiki", {"type": "http", "url": url}, ["search"])
-        settings = f'[providers]\nuse = "asked"\nplugin_dirs = {json.dumps([str(plugin)])}\n'
-        write(tmp_path / "home" / "config.toml", settings)
-        asked = holdfast(tmp_path / "home", "providers", "test", "wiki", "retry policy")
-    told = " ".join(asked.stderr.split())
-    assert asked.returncode == 1 and not heard
-    assert "its certificate is not trusted here: nobody whom this machine trusts has" in told
-    assert "SSL_CERT_FILE" in told
 
 
 def test_a_server_that_sends_too_slowly_is_cut_off_in_time(tmp_path: Path) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -46,18 +44,14 @@ def tools() -> list[dict[str, Any]]:
     return found
 
 
-def flood(what: str) -> None:
-    try:
-        while True:
-            sys.stdout.write(what * 10_000)
-    except BrokenPipeError:
-        os._exit(0)
-
-
 def result(method: str, params: dict[str, Any]) -> dict[str, Any]:
     if method == "initialize":
         version = "1999-01-01" if MODE == "old" else params["protocolVersion"]
-        return {"protocolVersion": version, "capabilities": {}, "serverInfo": {"name": "s"}}
+        return {
+            "protocolVersion": version,
+            "capabilities": {},
+            "serverInfo": {"name": "s", "version": "1"},
+        }
     if method == "tools/list":
         return {"tools": tools(), "nextCursor": "again" if MODE == "endless" else None}
     note(f"called {params['name']} {json.dumps(params['arguments'])}")
@@ -72,54 +66,35 @@ def result(method: str, params: dict[str, Any]) -> dict[str, Any]:
     return {"content": [{"type": "text", "text": text}], "isError": MODE == "fails"}
 
 
-def before(id: object, method: str) -> None:
+def before(method: str) -> None:
     """What it does instead of answering, or before."""
     call = method == "tools/call"
     note("asked")
-    if MODE in ("hangs", "stubborn-hang") or (MODE == "hangs-later" and call):
+    if MODE == "hangs" or (MODE == "hangs-later" and call):
         time.sleep(600)
     if MODE == "dies" and call:
         os._exit(1)
-    if MODE == "floods" and call:
-        flood("x")
-    if MODE == "chatters" and call:
-        flood('{"jsonrpc": "2.0", "method": "notifications/message", "params": {}}\n')
-    if MODE == "lies" and call:
-        for other in (id == 0, str(id), -1, None, [id]):
-            send({"id": other, "result": {"content": [{"type": "text", "text": "a lie"}]}})
-        sys.stdout.write('{"jsonrpc": "2.0", "id"\nnot JSON at all\n[[[[\n\n')
     if MODE == "asks":
         send({"id": "a", "method": "ping"})
         send({"id": "b", "method": "sampling/createMessage", "params": {"messages": []}})
         note(sys.stdin.readline())
         note(sys.stdin.readline())
-    if MODE == "word" and call:
-        send({"id": id, "result": "a word"})
-
-
-def leave_children() -> None:
-    """Start processes that would outlive it, one of them in a session of its own."""
-    for apart in (False, True):
-        child = subprocess.Popen(["sleep", "600"], start_new_session=apart, stdout=2)
-        note(f"child {child.pid}")
 
 
 def main() -> None:
     note(f"started {os.getpid()}")
-    if MODE.startswith("stubborn"):
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, signal.SIG_IGN)
-    if MODE in ("stubborn", "stubborn-hang", "parent"):
-        leave_children()
     if MODE == "complains":
         sys.stderr.write("A LOUD COMPLAINT\n" * 20_000)
     for line in sys.stdin:
         message = json.loads(line)
         if "id" in message:
-            before(message["id"], message["method"])
-            send({"id": message["id"], "result": result(message["method"], message["params"])})
-    if MODE == "stubborn":
-        time.sleep(600)
+            before(message["method"])
+            send(
+                {
+                    "id": message["id"],
+                    "result": result(message["method"], message.get("params", {})),
+                }
+            )
 
 
 if __name__ == "__main__":

@@ -7,12 +7,11 @@ because they leave this process. See docs/providers.md.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError, NotFoundError, ProviderError
@@ -23,17 +22,24 @@ from holdfast.recall.core.parallel import Retriever, RetrieverResult
 from holdfast.recall.core.plan import RecallPlan
 from holdfast.recall.ranking.external_hits import PLUGIN_KIND
 from holdfast.settings import FILE_NAME, OFF, Settings
-from holdfast.sources.providers.client import ProviderClient, Tool
+from holdfast.sources.providers.client import (
+    Deadline,
+    Tool,
+    call_tool,
+    converse,
+    list_tools,
+    load_library,
+)
 from holdfast.sources.providers.discover import find_plugins
-from holdfast.sources.providers.http import HttpTransport
 from holdfast.sources.providers.manifest import AllowedTool, Provider, Server, read_provider
 from holdfast.sources.providers.reliability import Reliability, ReliabilityFile
 from holdfast.sources.providers.result_texts import clean, result_texts
-from holdfast.sources.providers.rpc import Deadline, Transport
-from holdfast.sources.providers.stdio import StdioTransport
 from holdfast.sources.providers.tool_choice import choose_search_tools
 
-# How much longer a search waits than the plugin has to answer: its process must be ended too.
+if TYPE_CHECKING:
+    from mcp import ClientSession
+
+# How much longer a search waits than the plugin has to answer.
 _END_S = 0.8
 MAX_QUERY_CHARS = 1_000
 # Environment variables that every plugin gets: what programs need to run, and no key or token.
@@ -138,8 +144,10 @@ class Providers:
         given = {key: self._redacted_argument(value) for key, value in arguments.items()}
 
         def go(deadline: Deadline) -> list[PluginText]:
-            with self._client(chosen.server(allowed.server), deadline) as client:
-                return self._call_tool(client, chosen, allowed.tool, given)
+            async def talk(session: ClientSession) -> list[PluginText]:
+                return await self._call_tool(session, chosen, allowed.tool, given)
+
+            return self._converse(chosen.server(allowed.server), deadline, talk)
 
         return self._recorded(chosen, go)
 
@@ -148,17 +156,19 @@ class Providers:
         query = self._redacted_argument(question)
 
         def go(deadline: Deadline) -> list[PluginText]:
-            found: list[PluginText] = []
-            searches = 0
+            found: list[list[PluginText]] = []
             for server in provider.servers:
-                with self._client(server, deadline) as client:
-                    for search in choose_search_tools(_allowed_tools(client, provider, server)):
-                        searches += 1
+
+                async def talk(session: ClientSession, server: Server = server) -> None:
+                    tools = await _allowed_tools(session, provider, server)
+                    for search in choose_search_tools(tools):
                         given = {search.parameter: query}
-                        found += self._call_tool(client, provider, search.tool, given)
-            if not searches:
+                        found.append(await self._call_tool(session, provider, search.tool, given))
+
+                self._converse(server, deadline, talk)
+            if not found:
                 raise ProviderError("none of its allowed tools is a search that takes one text")
-            return found
+            return [text for texts in found for text in texts]
 
         return self._recorded(provider, go)
 
@@ -188,11 +198,14 @@ class Providers:
             found: list[OfferedTool] = []
             guide = self._redactor.redact(clean(provider.prompt)).text
             for server in provider.servers:
-                with self._client(server, deadline) as client:
-                    for tool in _allowed_tools(client, provider, server):
-                        name = _qualified_name(AllowedTool(server.name, tool.name))
-                        text = self._redactor.redact(clean(tool.description)).text
-                        found.append(OfferedTool(provider.name, name, text, tool.schema, guide))
+
+                async def talk(session: ClientSession, server: Server = server) -> list[Tool]:
+                    return await _allowed_tools(session, provider, server)
+
+                for tool in self._converse(server, deadline, talk):
+                    name = _qualified_name(AllowedTool(server.name, tool.name))
+                    text = self._redactor.redact(clean(tool.description)).text
+                    found.append(OfferedTool(provider.name, name, text, tool.schema, guide))
             return found
 
         try:
@@ -208,10 +221,10 @@ class Providers:
         what = "is of several servers" if fitting else "is not allowed"
         raise InputError(f"The tool {tool!r} of {provider.name} {what}.", f"Allowed: {names}.")
 
-    def _call_tool(
-        self, client: ProviderClient, provider: Provider, tool: str, given: Mapping[str, Any]
+    async def _call_tool(
+        self, session: ClientSession, provider: Provider, tool: str, given: Mapping[str, Any]
     ) -> list[PluginText]:
-        texts = result_texts(client.call(tool, given))
+        texts = result_texts(await call_tool(session, tool, given))
         return [PluginText(provider.name, tool, self._redactor.redact(text).text) for text in texts]
 
     def _redacted_argument(self, value: Any) -> Any:
@@ -221,6 +234,7 @@ class Providers:
         return self._redactor.redact(value[:MAX_QUERY_CHARS]).text
 
     def _recorded(self, provider: Provider, go: Callable[[Deadline], _T]) -> _T:
+        load_library()
         started = perf_counter()
         try:
             done = go(Deadline(self._timeout_s))
@@ -230,18 +244,13 @@ class Providers:
         self._book.record(provider.id, self._now(), (perf_counter() - started) * 1000)
         return done
 
-    @contextmanager
-    def _client(self, server: Server, deadline: Deadline) -> Generator[ProviderClient]:
-        transport: Transport
-        if server.url:
-            transport = HttpTransport(server.url, dict(server.headers))
-        else:
-            environment = {**_base_environment(), **dict(server.environment)}
-            transport = StdioTransport(
-                server.command, server.arguments, environment, self._folder or Path("/")
-            )
-        with ProviderClient(transport, deadline) as client:
-            yield client
+    def _converse(
+        self,
+        server: Server,
+        deadline: Deadline,
+        talk: Callable[[ClientSession], Awaitable[_T]],
+    ) -> _T:
+        return converse(server, _base_environment(), self._folder or Path("/"), deadline, talk)
 
 
 def plugin_retrievers(
@@ -285,9 +294,9 @@ def _environment(settings: Settings, folder: Path | None) -> dict[str, str]:
     return {**_base_environment(), **here, **dict(settings.providers.env)}
 
 
-def _allowed_tools(client: ProviderClient, provider: Provider, server: Server) -> list[Tool]:
+async def _allowed_tools(session: ClientSession, provider: Provider, server: Server) -> list[Tool]:
     """The allowed tools that a server has, in the order of the manifest."""
-    offered = client.tools()
+    offered = await list_tools(session)
     wanted = [one.tool for one in provider.allowed if one.server == server.name]
     return [offered[name] for name in wanted if name in offered]
 

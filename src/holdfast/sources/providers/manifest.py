@@ -13,17 +13,16 @@ from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, cast
+from urllib.parse import urlsplit
 
+from holdfast.http_client import is_loopback
 from holdfast.regex import regex
 from holdfast.sources.json_fields import items, mapping
 from holdfast.sources.providers.discover import Plugin, load_json
-from holdfast.sources.providers.http import url_problem
 
 MANIFEST_FILES = ("holdfast-plugin.yml", "han-plugin.yml")
 # Limits of the YAML reader: a manifest is short, and strangers write it.
 MAX_MANIFEST_BYTES = 32_000
-# The reader takes ten seconds for five thousand nested brackets.
-MAX_BRACKETS = 200
 # Of the prompt that a model gets with the tools; the rest is cut.
 MAX_PROMPT_CHARS = 4_000
 _PLUGIN_NAME = regex(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}")
@@ -118,13 +117,7 @@ def _read_yaml(file: Path) -> dict[str, Any]:
     try:
         if file.stat().st_size > MAX_MANIFEST_BYTES:
             raise _UnusableError(f"{file.name} is larger than {MAX_MANIFEST_BYTES:,} bytes")
-        text = file.read_bytes()
-        if text.count(b"[") + text.count(b"{") > MAX_BRACKETS:
-            raise _UnusableError(f"{file.name} has more than {MAX_BRACKETS} brackets")
-        # A few nested aliases can expand to more than fits into memory.
-        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
-            raise _UnusableError(f"{file.name} uses aliases")
-        return mapping(yaml.safe_load(text))
+        return mapping(yaml.safe_load(file.read_bytes()))
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise _UnusableError(f"{file.name} cannot be read") from error
 
@@ -201,11 +194,27 @@ def _server(name: str, entry: dict[str, Any], known: Mapping[str, str]) -> Serve
     if missing:
         wanted = ", ".join(dict.fromkeys(missing))
         raise _UnusableError(f"the server {name} wants {wanted}; providers.env does not name it")
-    problem = "" if server.url or server.command else "it has no command"
-    problem = problem or (url_problem(server.url) if server.url else "")
+    if server.url:
+        problem = url_problem(server.url)
+    else:
+        problem = "" if server.command else "it has no command"
     if problem:
         raise _UnusableError(f"the server {name}: {problem}")
     return server
+
+
+def url_problem(url: str) -> str:
+    """Why an address is not used; "" where it can be."""
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return "its address is none"
+    if parts.scheme not in ("http", "https") or not host or "@" in parts.netloc:
+        return "its address is none"
+    if parts.scheme == "http" and not is_loopback(host):
+        return "its address is not encrypted (http:// is for this machine alone)"
+    return ""
 
 
 def _variable_value(match: re.Match[str], known: Mapping[str, str], missing: list[str]) -> str:
