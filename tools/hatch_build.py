@@ -1,9 +1,7 @@
-"""What a wheel has beyond the package: the manual page, made of docs/cli.md while it is built, and
-the commit that it is built from. A source archive has the commit too, for wheels built from it."""
+"""What wheels and source archives have beyond the package: the commit that they are built from."""
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import tempfile
 from pathlib import Path
@@ -11,8 +9,6 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-_MANUAL = "src/holdfast/interfaces/cli/manual.py"
-_INTO = "share/man/man1/holdfast.1"
 # Where the commit goes, by what is built.
 _COMMIT = {"wheel": "holdfast/commit", "sdist": "src/holdfast/commit"}
 
@@ -21,29 +17,14 @@ class ReleaseHook(BuildHookInterface[Any]):
     """Called by hatchling for every wheel and source archive."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Make the files and name them among those to include."""
-        if version != "standard":  # an editable one needs no manual, and must not need docs/
+        """Make the file and name it among those to include."""
+        if version != "standard":  # an editable one is read from the clone
             return
         self._folder = tempfile.TemporaryDirectory()
-        if self.target_name == "wheel":
-            path = self._write_manual()
-            build_data["shared_data"][str(path)] = _INTO
         if commit := _commit(Path(self.root)):
             noted = Path(self._folder.name) / "commit"
             noted.write_text(f"{commit}\n", "ascii")
             build_data["force_include"][str(noted)] = _COMMIT[self.target_name]
-
-    def _write_manual(self) -> Path:
-        root = Path(self.root)
-        spec = importlib.util.spec_from_file_location("manual", root / _MANUAL)
-        assert spec is not None and spec.loader is not None
-        manual = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(manual)
-        number = str(self.metadata.version)  # pyright: ignore[reportUnknownMemberType]
-        text = manual.from_docs((root / "docs/cli.md").read_text("utf-8"), number)
-        path = Path(self._folder.name) / "holdfast.1"
-        path.write_text(text, "utf-8")
-        return path
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove what was only made for this."""

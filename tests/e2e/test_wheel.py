@@ -53,7 +53,6 @@ def test_every_package_file_is_in_the_wheel(wheel: Path) -> None:
     for path in package.rglob("*"):
         if path.is_file() and "__pycache__" not in path.parts:
             assert f"holdfast/{path.relative_to(package).as_posix()}" in held
-    assert any(name.endswith(".data/data/share/man/man1/holdfast.1") for name in held)
 
 
 def test_nothing_of_the_tests_is_in_the_wheel(wheel: Path) -> None:

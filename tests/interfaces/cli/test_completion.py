@@ -13,19 +13,12 @@ from pathlib import Path
 import pytest
 
 from holdfast.app.memory import Holdfast
-from holdfast.interfaces.cli.completion import bash, fish, zsh
-from holdfast.interfaces.cli.completion.arguments import CommandArguments, Kind, all_arguments
-from holdfast.interfaces.cli.main import COMMANDS
+from holdfast.interfaces.cli.commands.admin.completion import SCRIPTS
 from holdfast.model.bank import Bank
 from holdfast.settings import Settings
 from tests.support.waiting import wait_until
 
 NASTY = "$(touch pwned) `touch pwned` ;x"
-
-
-@pytest.fixture(scope="module")
-def commands() -> list[CommandArguments]:
-    return all_arguments()
 
 
 @pytest.fixture
@@ -68,32 +61,19 @@ def run(shell: str, text: str, env: dict[str, str], cwd: Path) -> list[str]:
     return done.stdout.splitlines()
 
 
-def in_bash(
-    commands: list[CommandArguments], typed: list[str], env: dict[str, str], cwd: Path
-) -> list[str]:
+def in_bash(typed: list[str], env: dict[str, str], cwd: Path) -> list[str]:
     """What bash offers for the last of the words that were typed."""
     words = " ".join(f"'{word}'" for word in typed)
     call = f"COMP_WORDS=({words}); COMP_CWORD={len(typed) - 1}; _holdfast"
     print_replies = 'printf "%s\\n" "${COMPREPLY[@]}"'
-    return run("bash", f"{bash.script(commands)}\n{call}\n{print_replies}", env, cwd)
-
-
-@pytest.mark.slow
-def test_every_command_and_option_is_completed(commands: list[CommandArguments]) -> None:
-    assert [command.name for command in commands] == list(COMMANDS)
-    (recall,) = [command for command in commands if command.name == "recall"]
-    kinds = {option.names[-1]: option.kind for option in recall.options}
-    assert kinds["--bank"] is Kind.BANK and kinds["--json"] is Kind.NONE
-    assert kinds["--budget"] is Kind.WORDS and kinds["--plugin-dir"] is Kind.FILE
-    for text in (bash.script(commands), zsh.script(commands), fish.script(commands)):
-        assert all(name in text for name in COMMANDS)
+    return run("bash", f"{SCRIPTS['bash']}\n{call}\n{print_replies}", env, cwd)
 
 
 def test_bash_completes_commands_options_words_and_banks(
-    commands: list[CommandArguments], env: dict[str, str], tmp_path: Path
+    env: dict[str, str], tmp_path: Path
 ) -> None:
     def typed(*words: str) -> list[str]:
-        return in_bash(commands, ["holdfast", *words], env, tmp_path)
+        return in_bash(["holdfast", *words], env, tmp_path)
 
     assert typed("rec") == ["recall"]
     assert {"restore", "restore-backup"} <= set(typed("rest"))
@@ -102,41 +82,33 @@ def test_bash_completes_commands_options_words_and_banks(
     assert typed("recall", "--budget", "=", "m") == ["mid"]
     assert typed("bank", "s") == ["show", "set"]
     assert typed("bank", "--bank", "x", "l") == ["list"]
-    assert typed("recall", "word") == [""]
-    (tmp_path / "notes.jsonl").touch()
-    assert typed("backup", "no") == ["notes.jsonl"]
+    assert typed("recall", "word") == typed("backup", "no") == typed("nonsense", "--b") == [""]
 
 
-def test_bash_quotes_bank_names_and_executes_none(
-    commands: list[CommandArguments], env: dict[str, str], tmp_path: Path
-) -> None:
-    offered = in_bash(commands, ["holdfast", "ask", "--bank", "tide"], env, tmp_path)
-    assert offered == ["tide\\ tables", "tidewatch"]
-    assert len(in_bash(commands, ["holdfast", "ask", "--bank", ""], env, tmp_path)) == 4
+def test_bash_quotes_bank_names_and_executes_none(env: dict[str, str], tmp_path: Path) -> None:
+    offered = in_bash(["holdfast", "ask", "--bank", "tide"], env, tmp_path)
+    assert sorted(offered) == ["tide\\ tables", "tidewatch"]
+    assert len(in_bash(["holdfast", "ask", "--bank", ""], env, tmp_path)) == 4
     assert not (tmp_path / "pwned").exists()
 
 
-def test_fish_completes_the_same(
-    commands: list[CommandArguments], env: dict[str, str], tmp_path: Path
-) -> None:
+def test_fish_completes_the_same(env: dict[str, str], tmp_path: Path) -> None:
     setup = [
         f"complete -C {line!r}"
         for line in ("holdfast rec", "holdfast recall --budget ", "holdfast ask --bank tide")
     ]
-    output = run("fish", "\n".join([fish.script(commands), *setup]), env, tmp_path)
+    output = run("fish", "\n".join([SCRIPTS["fish"], *setup]), env, tmp_path)
     offered = [line.partition("\t")[0] for line in output]
     assert offered[:1] == ["recall"] and {"low", "mid", "high"} <= set(offered)
     assert {"tidewatch", "tide tables"} <= {name.replace("\\", "") for name in offered}
     assert not (tmp_path / "pwned").exists()
 
 
-def test_zsh_completes_the_same_in_a_terminal(
-    commands: list[CommandArguments], env: dict[str, str], tmp_path: Path
-) -> None:
+def test_zsh_completes_the_same_in_a_terminal(env: dict[str, str], tmp_path: Path) -> None:
     program = shutil.which("zsh")
     if program is None:
         pytest.skip("zsh is not installed here")
-    (tmp_path / "_holdfast").write_text(zsh.script(commands))
+    (tmp_path / "_holdfast").write_text(SCRIPTS["zsh"])
     start = f"autoload -Uz compinit; compinit -u -D; source {tmp_path}/_holdfast; PS1=\n"
     typed = {
         "holdfast recall --bud\t": "--budget ",
@@ -190,5 +162,5 @@ class Terminal:
 
 def test_bank_completion_works_without_a_memory(env: dict[str, str], tmp_path: Path) -> None:
     env = {**env, "HOLDFAST_HOME": str(tmp_path / "none")}
-    assert run("bash", "holdfast completion --banks", env, tmp_path) == ["all"]
+    assert in_bash(["holdfast", "ask", "--bank", ""], env, tmp_path) == ["all"]
     assert not (tmp_path / "none").exists()

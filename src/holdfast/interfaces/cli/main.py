@@ -19,7 +19,7 @@ from typing import Any
 from holdfast.errors import HoldfastError, InputError, suggest
 from holdfast.interfaces.cli.parser import CommandSpec, Parser
 from holdfast.interfaces.cli.screen import Screen, discard_output
-from holdfast.version import __version__, full_version
+from holdfast.version import full_version
 
 # With Python's 700 a question waits for fifteen collections that find nothing to free (5 ms);
 # with this, for none, and what can be garbage meanwhile is a few megabytes.
@@ -141,7 +141,6 @@ usage: holdfast COMMAND [options]
 
   holdfast                   current state, and the next step
   holdfast COMMAND --help    what a command does, with examples
-  holdfast help --man        the manual page, for man(1)
   holdfast --version         the version of this program
 """
 
@@ -190,9 +189,6 @@ def _dispatch(arguments: list[str]) -> int:
         return 0
     if first == "help" and rest and not rest[0].startswith("-"):
         return _run(rest[0], ["--help"])
-    if first == "help" and rest == ["--man"]:
-        sys.stdout.write(manual_page())
-        return 0
     if first in ("-h", "--help", "help") and not rest:
         sys.stdout.write(overview())
         return 0
@@ -216,15 +212,6 @@ def all_commands() -> str:
 
 def _command_line(name: str) -> str:
     return f"  {name:<{_NAME_COLUMN_WIDTH}}{COMMANDS[name][1]}"
-
-
-def manual_page() -> str:
-    """What `holdfast help --man` prints, for man(1)."""
-    os.environ.setdefault("COLUMNS", "100")
-    helps = {name: make_parser(name).format_help() for name in COMMANDS}
-    from holdfast.interfaces.cli.manual import page
-
-    return page(all_commands(), helps, __version__)
 
 
 def _run(name: str, rest: Sequence[str]) -> int:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import os
 import signal
 import sys
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
 from holdfast.capture.home_paths import HomePaths
-from holdfast.errors import InputError
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen
 from holdfast.interfaces.mcp.jsonrpc import read_lines
@@ -37,15 +34,12 @@ Without a name it is the server for an agent at work, with eight tools. `memory`
 read-only tools for an agent that researches a question by itself. `search` has nine
 read-only tools that list an index first and texts on request.
 
-With --http it serves streamable HTTP instead, on this machine only, until it is stopped. It
-prints its address and the file with the token that every client must send. --json prints
-{"url", "token_file"}."""
+For clients that speak HTTP only, `holdfast serve` and `holdfast browse` have the tools at /mcp."""
 
 EXAMPLES = """\
   holdfast mcp
   holdfast mcp memory
   holdfast mcp search
-  holdfast mcp --http --port 8731
   claude mcp add memory -- holdfast mcp"""
 
 MakeCompanions = Callable[[], Sequence[Companion]]
@@ -57,18 +51,10 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "server", nargs="?", choices=SERVERS, default=MAIN, help="which server (default: main)"
     )
-    parser.flag("--http", "serve HTTP, with a token")
-    parser.option("--port", "N", "with --http: the port (default: a free one)", None, int)
-    # Not options.add_json: what that module imports would slow down the start of every session.
-    parser.flag("--json", "with --http: print JSON")
 
 
 def run(screen: Screen, arguments: Arguments) -> None:
-    if arguments.port is not None and not arguments.http:
-        raise InputError("--port is for --http.", "Give both, or neither.")
     companions = _companions if arguments.server == MAIN else no_companions
-    if arguments.http:
-        _serve(lambda: _serve_http(arguments, companions))
     _serve(lambda: _serve_streams(_load_spec(arguments.server), companions))
 
 
@@ -114,31 +100,6 @@ def _serve_streams(
     client = client_name(pending.hello) if pending else ""
     server = Server(write, spec, companions, client)
     server.serve(_lines(pending.data if pending else b""))
-
-
-def _serve_http(arguments: Arguments, companions: MakeCompanions) -> None:
-    from holdfast.app.core import token as tokens
-    from holdfast.interfaces.mcp import http_server
-
-    home = load_settings().home
-    spec = _load_spec(arguments.server)
-    hub = Server(lambda line: None, spec, companions)
-    token = tokens.read_or_make_token(home)
-    listening = http_server.HttpServer(hub.engines, spec, token, arguments.port or 0)
-    address = {"url": listening.url, "token_file": str(tokens.token_file(home))}
-    if arguments.json:
-        sys.stdout.write(f"{json.dumps(address)}\n")
-    else:
-        sys.stdout.write(f"{address['url']}\ntoken: in {address['token_file']}\n")
-    sys.stdout.flush()
-    threading.Thread(target=listening.serve_forever, name="http", daemon=True).start()
-    hub.serve(_until_stopped())
-
-
-def _until_stopped() -> Iterator[str]:
-    """Yields no line; waits until a signal ends the process."""
-    threading.Event().wait()
-    yield from ()
 
 
 def _load_spec(name: str) -> ServerSpec:
