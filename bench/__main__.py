@@ -13,7 +13,6 @@ from bench import (
     amendments,
     answers,
     archaeology,
-    browse_load,
     concepts,
     graph,
     hooks,
@@ -31,7 +30,6 @@ from bench import (
     retain,
     scale,
     secrets,
-    serve_load,
     serve_workers,
     servers,
     small_banks,
@@ -69,8 +67,6 @@ _EVERY = (
     storm,
     answers,
     pages,
-    browse_load,
-    serve_load,
     serve_workers,
 )
 

@@ -11,31 +11,76 @@ other work on the machine hides.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import selectors
 import shutil
 import socket
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
 import psutil
 
-from bench.serve_load import LIMITS, home_environment, new_key, started_server
 from bench.startup import SESSIONS, make_home
 from holdfast.app.memory import Holdfast
 from holdfast.settings import Settings
 
+_MAIN = (sys.executable, "-m", "holdfast")
+_LIMITS = "[serve]\nwaiting = 1000\n"
 WORKERS = (1, 2, 4)
 CLIENTS = (1, 4, 16, 64)
 SECONDS = 6.0
 ROUNDS = 2
+
+
+def home_environment(folder: Path) -> dict[str, str]:
+    """A home in a folder, with a limit that nobody reaches, and the environment for it."""
+    (folder / "home").mkdir(mode=0o700, parents=True)
+    (folder / "home" / "config.toml").write_text(_LIMITS)
+    own = {"HOLDFAST_HOME": str(folder / "home"), "HOME": str(folder)}
+    return {**os.environ, **own, "CLAUDE_CONFIG_DIR": str(folder / "claude")}
+
+
+def new_key(env: Mapping[str, str], *scope: str, name: str = "a") -> str:
+    """A new key to the server of a home."""
+    return json.loads(_run(env, "key", "new", "--json", "--name", name, *scope).stdout)["key"]
+
+
+def _run(env: Mapping[str, str], *words: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([*_MAIN, *words], env=dict(env), check=True, capture_output=True)
+
+
+@contextmanager
+def started_server(
+    env: Mapping[str, str], folder: Path, *options: str
+) -> Generator[tuple[int, psutil.Process]]:
+    """A server that runs: its port, and its process."""
+    command = [*_MAIN, "serve", "--port", "0", "--json", *options]
+    with (
+        (folder / "log").open("wb") as log,
+        subprocess.Popen(
+            command, env=dict(env), cwd=folder, stdout=subprocess.PIPE, stderr=log
+        ) as server,
+    ):
+        assert server.stdout is not None
+        told = b""
+        while b"}" not in told:
+            line = server.stdout.readline()
+            assert line, (folder / "log").read_text()
+            told += line
+        try:
+            yield int(json.loads(told)["url"].rpartition(":")[2]), psutil.Process(server.pid)
+        finally:
+            server.terminate()
 
 
 class Server(NamedTuple):
@@ -136,7 +181,7 @@ def run() -> list[str]:
         make_home(home)
         with Holdfast(Settings(home=home, claude_dir=home, bank="bench")) as memory:
             memory.ingestion.embed()
-        (home / "config.toml").write_text(LIMITS)
+        (home / "config.toml").write_text(_LIMITS)
         key = new_key(env, "--all-banks")
         with ExitStack() as stack:
             servers: dict[int, Server] = {}

@@ -16,7 +16,7 @@ from itertools import count
 from pathlib import Path
 
 from bench.figures import Case, Figure, Subject, cpu_of_call, cpu_of_process, measure
-from bench.serve_load import home_environment, new_key, started_server
+from bench.serve_workers import home_environment, new_key, started_server
 from bench.startup import SESSIONS, make_home
 from holdfast.app.memory import Holdfast
 from holdfast.settings import Settings

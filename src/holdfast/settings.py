@@ -32,8 +32,7 @@ _KNOWN_KEYS = {
     "git": ("read", "sessions"),
     "forge": ("url", "token_env", "wait_s", "requests"),
     "remote": ("use", "wait_ms"),
-    "serve": ("rate", "burst", "at_once", "waiting", "request_s", "body_bytes", "start_s", "end_s",
-              "connections", "connections_per_address", "connections_without_key", "workers"),
+    "serve": ("waiting", "request_s", "body_bytes", "start_s", "end_s", "connections", "workers"),
     "redact": ("patterns",),
     "exclude": ("tools", "paths", "projects"),
     "embed": ("model", "endpoint", "endpoint_model", "api_key_env"),
@@ -166,10 +165,6 @@ class ServeSettings:
     """Limits of a team server. They keep one client, or one slow request, from taking the server
     away from the others; a request beyond them is answered with an error."""
 
-    # Requests per second of one key on average, in a burst, and at the same time.
-    rate: int = 50
-    burst: int = 200
-    at_once: int = 32
     # Requests that may wait for a thread.
     waiting: int = 200
     # Seconds until a request is aborted.
@@ -180,11 +175,8 @@ class ServeSettings:
     end_s: int = 20
     # Seconds that a server waits for its database when it starts.
     start_s: int = 60
-    # Open connections: in all (each is a file descriptor, and the usual limit of a process is
-    # 1024), of one address, and of clients that have shown no key.
+    # Open connections; each is a file descriptor, and the usual limit of a process is 1024.
     connections: int = 1000
-    connections_per_address: int = 250
-    connections_without_key: int = 500
     # Processes that recall; 0: one for each core.
     workers: int = 0
 

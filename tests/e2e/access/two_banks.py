@@ -28,8 +28,6 @@ _WORDS = {
     "pattern": "pattern", "review": "review", "proposal": "proposal", "injection": "injection",
     "pull": "pull", "issue": "issue", "opinion": "opinion", "research": "research",
 }  # fmt: skip
-# As fast as it can answer: how often somebody may ask is tried elsewhere.
-_UNLIMITED = "[serve]\nrate = 1000000\nburst = 1000000\n"
 
 
 class Side(NamedTuple):
@@ -130,7 +128,6 @@ def _rows(connection: Any, table: str, bank: str) -> Iterator[Row]:
 def make_environment(folder: Path, store: str = "") -> dict[str, str]:
     """A new home, whose server answers as often as it is asked."""
     (folder / "home").mkdir(mode=0o700)
-    (folder / "home" / "config.toml").write_text(_UNLIMITED)
     return {
         **os.environ,
         "HOLDFAST_HOME": str(folder / "home"),

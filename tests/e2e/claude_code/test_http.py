@@ -1,4 +1,4 @@
-"""The real program asks our server over HTTP."""
+"""The real program asks the server of a team over HTTP."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import json
 import subprocess
 from collections.abc import Generator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
@@ -39,58 +37,24 @@ def started(lab: Lab, *words: str) -> Generator[dict[str, str]]:
             server.kill()
 
 
-class Queried(NamedTuple):
-    """What the model was sent before it asked, after it asked the server of a team, and after it
-    asked the server of this user."""
-
-    before: str
-    by_team: str
-    by_local: str
-
-
-@pytest.fixture(scope="module")
-def queried(make_shared_lab: MakeLab) -> Queried:
-    """With a key that may only look at one bank, in a file of servers as people write it, and with
-    a local server that was added by a command of the program."""
+@pytest.mark.slow
+def test_the_model_can_query_a_team_server(make_shared_lab: MakeLab) -> None:
+    """With a key that may only look at one bank, in a file of servers as people write it."""
     asked = {"question": "Why does the nightly import fail?"}
-    steps = ([Use("mcp__team__memory", asked)], [Use("mcp__far__memory", asked)], [Say("I see.")])
-    lab = make_shared_lab({"ask": steps})
+    lab = make_shared_lab({"ask": ([Use("mcp__team__memory", asked)], [Say("I see.")])})
     learn(lab)
     made = lab.holdfast("key", "new", "--name", "dev", "--bank", "proj", "--json")
     assert made.status == 0, made.err
-    with (
-        started(lab, "serve", "--port", "0", "--json") as team,
-        started(lab, "mcp", "--http", "--json") as local,
-    ):
-        token = Path(local["token_file"]).read_text().strip()
-        header = f"Authorization: Bearer {token}"
-        added = lab.run_claude(
-            "mcp", "add", "--transport", "http", "far", local["url"], "--header", header
-        )
-        assert added.status == 0, added.out + added.err
-        far = {
+    with started(lab, "serve", "--port", "0", "--json") as team:
+        served = {
             "type": "http",
             "url": f"{team['url']}/mcp",
             "headers": {"Authorization": f"Bearer {json.loads(made.out)['key']}"},
         }
-        config = json.dumps({"mcpServers": {"team": far}})
-        allow = "mcp__team__memory,mcp__far__memory"
-        lab.claude("Why? PLAY:ask", "--mcp-config", config, allow=allow)
-    requests = lab.api.requests
-    assert len(requests) == 3
-    return Queried(
-        lab.api.sent(0), *(json.dumps(request["messages"][-1]) for request in requests[1:])
-    )
-
-
-@pytest.mark.slow
-def test_the_model_can_query_a_team_server(queried: Queried) -> None:
-    assert "mcp__team__memory" in queried.before and "mcp__team__remember" not in queried.before
-    assert "warmed after the import" not in queried.before
-    assert "warmed after the import" in queried.by_team and "holdfast://" in queried.by_team
-
-
-@pytest.mark.slow
-def test_the_model_can_query_a_local_server_over_http(queried: Queried) -> None:
-    assert "mcp__far__memory" in queried.before
-    assert "warmed after the import" in queried.by_local and "holdfast://" in queried.by_local
+        config = json.dumps({"mcpServers": {"team": served}})
+        lab.claude("Why? PLAY:ask", "--mcp-config", config, allow="mcp__team__memory")
+    before, after = lab.api.sent(0), json.dumps(lab.api.requests[-1]["messages"][-1])
+    assert len(lab.api.requests) == 2
+    assert "mcp__team__memory" in before and "mcp__team__remember" not in before
+    assert "warmed after the import" not in before
+    assert "warmed after the import" in after and "holdfast://" in after

@@ -18,8 +18,7 @@ import pytest
 import yaml
 
 from holdfast.errors import StoreError
-from holdfast.interfaces.http.auth.guard import BODY_TIMEOUT_S, MAX_BODY_BYTES
-from holdfast.interfaces.mcp.connection_room import HEAD_TIMEOUT_S
+from holdfast.interfaces.http.auth.guard import MAX_BODY_BYTES
 from holdfast.model.bank import Bank
 from holdfast.settings import ServeSettings
 from holdfast.store.postgres.store import PostgresStore
@@ -137,8 +136,8 @@ def test_proxy_limits_match_the_server_and_responses_are_not_buffered() -> None:
     nginx = (DEPLOY / "proxy" / "nginx.conf").read_text()
     caddy = (DEPLOY / "proxy" / "Caddyfile").read_text()
     assert "client_max_body_size  1m;" in nginx and MAX_BODY_BYTES <= 1 << 20
-    assert f"client_header_timeout {HEAD_TIMEOUT_S:.0f}s;" in nginx
-    assert f"client_body_timeout   {BODY_TIMEOUT_S:.0f}s;" in nginx
+    assert "client_header_timeout" in nginx and "client_body_timeout" in nginx
+    assert "limit_req " in nginx and "limit_conn " in nginx
     assert "proxy_buffering    off;" in nginx and "flush_interval -1" in caddy
     assert "$proxy_add_x_forwarded_for;" not in nginx
     assert nginx.count("{") == nginx.count("}") and caddy.count("{") == caddy.count("}")
@@ -254,21 +253,6 @@ def test_pg_isready_by_network_does_not_take_a_server_that_is_being_made_for_rea
 
     assert subprocess.run([program], env=env).returncode == 0
     assert subprocess.run([program, *asked, "--port", "1"], env=env).returncode == 2
-
-
-def test_both_nginx_files_differ_only_in_how_http2_is_switched_on() -> None:
-    new, old = (
-        [
-            line
-            for line in (DEPLOY / "proxy" / name).read_text().splitlines()
-            if not line.startswith("#")
-        ]
-        for name in ("nginx.conf", "nginx-1.22.conf")
-    )
-    assert [line.replace(" ssl http2;", " ssl;") for line in old] == [
-        line for line in new if line != "    http2 on;"
-    ]
-    assert sum("http2" in line for line in old) == 2 and "    http2 on;" in new
 
 
 def test_the_caddyfile_works_alone_and_in_compose() -> None:

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Generator, Iterator
-from concurrent.futures import wait
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,10 +16,9 @@ import pytest
 
 from holdfast.app.answers.tool import MAX_RESULT_CHARS
 from holdfast.app.memory import open_memory
-from holdfast.interfaces.mcp.dispatch import ActiveCalls
-from holdfast.interfaces.mcp.jsonrpc import PROTOCOL_VERSIONS, read_messages
+from holdfast.interfaces.mcp.jsonrpc import PROTOCOL_VERSIONS
 from holdfast.interfaces.mcp.main_spec import SPEC
-from holdfast.interfaces.mcp.server import EngineThreads, MessageHandler, Server
+from holdfast.interfaces.mcp.server import Server
 from holdfast.settings import load_settings
 from tests.contracts.test_exports import imported_by
 from tests.support.open_files import open_files_in
@@ -243,7 +241,7 @@ def test_a_ping_loads_no_engine() -> None:
     out = io.StringIO()
     server = Server(out.write, SPEC, lambda: [Beside()])
     server.serve(['{"id": 1, "method": "ping"}\n'])
-    assert server.engines.fast.engine is None
+    assert server.fast.engine is None
 
 
 def test_a_cancelled_question_is_not_answered(
@@ -260,7 +258,7 @@ def test_a_cancelled_question_is_not_answered(
 
     def lines() -> Iterator[str]:
         # The thread that answers waits here until all has been said.
-        server.engines.slow.thread.submit(go.wait)
+        server.slow.thread.submit(go.wait)
         yield call(1)
         yield call(2)
         yield '{"method": "notifications/cancelled", "params": {"requestId": 1}}'
@@ -295,17 +293,18 @@ def test_the_database_is_closed_when_the_server_ends(
     assert open_files_in(tmp_path) == []
 
 
-def test_calls_that_have_not_begun_are_dropped_when_the_engines_are_closed(
+def test_calls_that_have_not_begun_are_dropped_when_the_input_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
-    engines, go, answers = EngineThreads(SPEC), threading.Event(), list[str]()
-    handler = MessageHandler(SPEC, engines, ActiveCalls(9, unique_ids=False))
-    engines.slow.thread.submit(go.wait)
-    params = {"name": "memory", "arguments": {"question": "why"}}
-    (message,) = read_messages(json.dumps({"id": 1, "method": "tools/call", "params": params}))
-    handler.handle(message, answers.append, answers.append)
-    closed = engines.close()
-    go.set()
-    assert not wait(closed, 60).not_done
-    assert answers == [] and engines.slow.engine is None and handler.pending == []
+    answers = list[str]()
+
+    def lines() -> Iterator[str]:
+        params = {"name": "memory", "arguments": {"question": "why"}}
+        for id in (1, 2):
+            yield json.dumps({"id": id, "method": "tools/call", "params": params})
+        cancel = {"method": "notifications/cancelled", "params": {"requestId": 2}}
+        yield json.dumps(cancel)
+
+    Server(answers.append, SPEC).serve(lines())
+    assert [json.loads(answer)["id"] for answer in answers] == [1]

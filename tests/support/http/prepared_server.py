@@ -7,7 +7,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from holdfast.interfaces.http.app import openapi, prepared_routes
-from holdfast.interfaces.ui.render import template_names, templates
+from holdfast.interfaces.ui.render import templates
 from tests.support.warm_interpreter import import_all
 
 _MODULES = (
@@ -25,5 +25,5 @@ for _module in _MODULES:
 for _for_team in (False, True):
     prepared_routes(for_team=_for_team)
 openapi()
-for _template in template_names():
+for _template in templates().list_templates(extensions=("html",)):
     templates().get_template(_template)

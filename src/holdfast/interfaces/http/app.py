@@ -102,7 +102,7 @@ class WebApp:
         self.streams = EventStreams(keys.is_still_valid)
         self._research_runs: dict[str, ResearchRuns] = {}
         self.changes = ChangeFeed(pool)
-        self.mcp_sessions = mcp_endpoint.make_sessions()
+        self.mcp_sessions = mcp_endpoint.McpSessions()
         self.metrics = Metrics()
         # Takes the principal as it was set before.
         self.unguarded: ASGIApp = PageFormats(self._app())
@@ -158,18 +158,12 @@ class WebApp:
     async def _metrics(self) -> Response:
         """The metrics, for Prometheus."""
         gauges = {
-            "holdfast_search_processes": (
-                "Processes that recall for this server.",
-                float(self.pool.search_processes),
-            ),
-            "holdfast_queued": (
-                "Questions that were handed in and are not done.",
-                self.pool.queued,
-            ),
-            "holdfast_listeners": ("Streams that somebody listens to.", self.streams.listeners),
+            "holdfast_search_processes": self.pool.search_processes,
+            "holdfast_queued": self.pool.queued,
+            "holdfast_listeners": self.streams.listeners,
         }
-        self.metrics.store_errors = self.pool.store_failures
-        return Response(self.metrics.text(gauges), media_type=CONTENT_TYPE)
+        text = self.metrics.text(self.pool.store_failures, gauges)
+        return Response(text, media_type=CONTENT_TYPE)
 
     async def _error_response(self, request: Request, error: Exception) -> Response:
         """An error as a page or as JSON."""

@@ -1,10 +1,9 @@
 """The Model Context Protocol: the servers `holdfast mcp`, `holdfast mcp memory`, `holdfast mcp
-search`, over standard input and output or over HTTP on this machine.
+search`, over standard input and output.
 
 `main_spec` and `read_only_specs` say what the servers offer; `main_engine` and `read_only_engine`
-answer. `dispatch` says what each method of the protocol is answered with; `server` (stdio) and
-`http_server` are its transports here, and `interfaces/http/mcp` is the one of `holdfast serve`.
-`streamable_http` is what the two over HTTP share.
+answer. `dispatch` says what each method of the protocol is answered with; `server` is its transport
+over standard input and output, `interfaces/http/mcp` the one of `holdfast serve`, over HTTP.
 
 To add a tool to `holdfast mcp`:
 

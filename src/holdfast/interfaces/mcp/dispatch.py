@@ -1,7 +1,7 @@
 """What each method of the protocol is answered with, whatever the transport.
 
-Used by `server` (standard input and output), `http_server` (`holdfast mcp --http`) and
-`http/mcp/mcp_endpoint` (`holdfast serve`). Standard library only.
+Used by `server` (standard input and output) and `http/mcp/mcp_endpoint` (`holdfast serve`).
+Standard library only.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from holdfast.interfaces.mcp.jsonrpc import (
     BUSY,
     INTERNAL_ERROR,
     INVALID_PARAMS,
-    INVALID_REQUEST,
     METHOD_NOT_FOUND,
     RESOURCE_NOT_FOUND,
     Message,
@@ -142,13 +141,12 @@ def progress_sender(params: Object, send: Callable[[str], object]) -> Callable[[
 class ActiveCalls:
     """The calls of one client that are waiting or running, by request id.
 
-    `limit` bounds what one client can make the server keep. Without `unique_ids` a second call
-    with the id of an active one is accepted, and only the second can be cancelled.
+    `limit` bounds what one client can make the server keep. Of two calls with the same id only the
+    second can be cancelled.
     """
 
-    def __init__(self, limit: int, unique_ids: bool = True) -> None:
+    def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._unique_ids = unique_ids
         # By type and value, because in Python 1 == True.
         self._contexts: dict[tuple[str, RequestId], CallContext] = {}
         self._lock = threading.Lock()
@@ -157,10 +155,8 @@ class ActiveCalls:
         return len(self._contexts)
 
     def add(self, id: RequestId, context: CallContext) -> None:
-        """Note a call; raises RpcError if there are too many, or the id is taken."""
+        """Note a call; raises RpcError if there are too many."""
         with self._lock:
-            if self._unique_ids and _key(id) in self._contexts:
-                raise RpcError(INVALID_REQUEST, "This id is in use.")
             if len(self._contexts) >= self._limit:
                 raise RpcError(BUSY, f"{self._limit} requests wait already. Try again later.")
             self._contexts[_key(id)] = context

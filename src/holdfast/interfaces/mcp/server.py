@@ -98,94 +98,6 @@ class EngineThread:
             self.engine.close()
 
 
-class EngineThreads:
-    """The threads that answer calls."""
-
-    def __init__(self, spec: ServerSpec) -> None:
-        self.fast = EngineThread(spec.make_engine)
-        self.slow = EngineThread(spec.make_engine)
-
-    def close(self) -> list[Future[None]]:
-        """Drop the calls that have not begun, and close each engine after the one that has. Does
-        not wait for that; the futures are done when the engines are closed."""
-        return [engine.close() for engine in (self.fast, self.slow)]
-
-
-class MessageHandler:
-    """Answers the messages of one client. The `engines` may be shared with other clients.
-
-    A cancelled call is answered with `cancel_error`, or not at all where that is None.
-    """
-
-    def __init__(
-        self,
-        spec: ServerSpec,
-        engines: EngineThreads,
-        calls: ActiveCalls,
-        client: str = "",
-        cancel_error: RpcError | None = None,
-    ) -> None:
-        self._spec = spec
-        self._engines = engines
-        self._calls = calls
-        self._client = client
-        self._cancel_error = cancel_error
-        self._pending: dict[Future[None], CallContext] = {}
-
-    @property
-    def pending(self) -> list[Future[None]]:
-        """The calls that have not ended."""
-        return list(self._pending)
-
-    def cancel_pending(self) -> None:
-        """Cancel the calls that have not ended."""
-        for context in list(self._pending.values()):
-            context.cancel()
-
-    def handle(self, message: Message, send_answer: Send, send_notification: Send) -> None:
-        """Answer a message, now or later from another thread."""
-        cancelled = cancelled_request(message)
-        if cancelled is not None:
-            self._calls.cancel(cancelled)
-        if message.method == "initialize":
-            self._client = client_name(message.params)
-        answer = answer_without_engine(self._spec, message)
-        if answer:
-            send_answer(answer)
-        elif answer is None and message.id is not None:
-            try:
-                request = engine_request(self._spec, message)
-                context = CallContext(
-                    progress_sender(message.params, send_notification), self._client
-                )
-                self._calls.add(message.id, context)
-            except RpcError as error:
-                send_answer(encode_error(message.id, error))
-            else:
-                self._submit(message.id, request, context, send_answer)
-
-    def _submit(
-        self, id: RequestId, request: EngineRequest, context: CallContext, send_answer: Send
-    ) -> None:
-        engine = self._engines.slow if request.is_slow else self._engines.fast
-        future = engine.thread.submit(_run, id, engine, request, context, send_answer)
-        self._pending[future] = context
-        future.add_done_callback(partial(self._finish, id, send_answer))
-        context.on_cancel(future.cancel)
-        if self._cancel_error is not None:
-            error = encode_error(id, self._cancel_error)
-            context.on_cancel(lambda: send_answer(error))
-
-    def _finish(self, id: RequestId, send_answer: Send, future: Future[None]) -> None:
-        """Forget a call that ended. One that failed unexpectedly is still owed an answer."""
-        self._calls.remove(id)
-        self._pending.pop(future, None)
-        fault = None if future.cancelled() else future.exception()
-        if fault is not None:
-            error = RpcError(INTERNAL_ERROR, f"A fault in Holdfast: {fault!r}")
-            send_answer(encode_error(id, error))
-
-
 def _run(
     id: RequestId,
     engine: EngineThread,
@@ -216,29 +128,70 @@ class Server:
     ) -> None:
         self._write = write
         self._write_lock = threading.Lock()
+        self._spec = spec
         self._make_companions = companions
         self._companions: list[Companion] = []
-        self.engines = EngineThreads(spec)
-        calls = ActiveCalls(MAX_PENDING_CALLS, unique_ids=False)
-        self._handler = MessageHandler(spec, self.engines, calls, client)
+        self.fast = EngineThread(spec.make_engine)
+        self.slow = EngineThread(spec.make_engine)
+        self._calls = ActiveCalls(MAX_PENDING_CALLS)
+        self._client = client
+        self._pending: dict[Future[None], CallContext] = {}
 
     def serve(self, lines: Iterable[str]) -> None:
         """Answer until the input ends."""
-        ready = self.engines.fast.thread.submit(self._start_companions)
+        ready = self.fast.thread.submit(self._start_companions)
         try:
             for line in lines:
                 for message in read_messages(line) if line.strip() else ():
-                    self._handler.handle(message, self._send, self._send)
-            wait([ready, *self._handler.pending], _SHUTDOWN.answers_s)
+                    self._handle(message)
+            wait([ready, *self._pending], _SHUTDOWN.answers_s)
         finally:
-            left = self._handler.pending
-            self._handler.cancel_pending()
-            wait([*left, *self.engines.close()], _SHUTDOWN.cancelled_s)
+            left = dict(self._pending)
+            for context in left.values():
+                context.cancel()
+            closed = [engine.close() for engine in (self.fast, self.slow)]
+            wait([*left, *closed], _SHUTDOWN.cancelled_s)
             for companion in self._companions:
                 companion.close()
 
     def _start_companions(self) -> None:
         self._companions.extend(self._make_companions())
+
+    def _handle(self, message: Message) -> None:
+        """Answer a message, now or later from another thread. A cancelled call is not answered."""
+        cancelled = cancelled_request(message)
+        if cancelled is not None:
+            self._calls.cancel(cancelled)
+        if message.method == "initialize":
+            self._client = client_name(message.params)
+        answer = answer_without_engine(self._spec, message)
+        if answer:
+            self._send(answer)
+        elif answer is None and message.id is not None:
+            try:
+                request = engine_request(self._spec, message)
+                context = CallContext(progress_sender(message.params, self._send), self._client)
+                self._calls.add(message.id, context)
+            except RpcError as error:
+                self._send(encode_error(message.id, error))
+            else:
+                self._submit(message.id, request, context)
+
+    def _submit(self, id: RequestId, request: EngineRequest, context: CallContext) -> None:
+        engine = self.slow if request.is_slow else self.fast
+        future = engine.thread.submit(_run, id, engine, request, context, self._send)
+        self._pending[future] = context
+        future.add_done_callback(partial(self._finish, id))
+        context.on_cancel(future.cancel)
+
+    def _finish(self, id: RequestId, future: Future[None]) -> None:
+        """Forget a call that ended. One that failed unexpectedly is still owed an answer."""
+        self._calls.remove(id)
+        self._pending.pop(future, None)
+        fault = None if future.cancelled() else future.exception()
+        if fault is not None:
+            error = RpcError(INTERNAL_ERROR, f"A fault in Holdfast: {fault!r}")
+            self._send(encode_error(id, error))
 
     def _send(self, line: str) -> None:
         # A client that is gone reads nothing; its input ends too, and with it the server.

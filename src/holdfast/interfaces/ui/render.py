@@ -82,11 +82,6 @@ def templates() -> Environment:
     return made
 
 
-def template_names() -> list[str]:
-    """The names of all templates; beside them are the compiled ones."""
-    return templates().list_templates(extensions=("html",))
-
-
 class Pages:
     """The pages of a server."""
 

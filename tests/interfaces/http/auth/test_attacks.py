@@ -11,13 +11,10 @@ from urllib.parse import urlsplit
 
 import psutil
 import pytest
-import uvicorn
 from playwright.sync_api import Browser
 
-from holdfast.interfaces.http.auth import guard
 from holdfast.interfaces.http.auth.browser_token import OwnerKeys
 from holdfast.interfaces.http.auth.guard import Guard, GuardRules
-from holdfast.interfaces.http.server import slow_clients
 from tests.support.http.server import Server, make_home, serving
 
 TOKEN = "t" * 30
@@ -164,12 +161,8 @@ async def _yes(scope: object, receive: object, send: object) -> None:
     await send({"type": "http.response.body", "body": b""})  # type: ignore[operator]
 
 
-def test_requests_without_a_key_do_not_use_up_the_rate_limit_of_key_holders() -> None:
-    now_s = 0.0
-    rules = GuardRules(frozenset({"127.0.0.1:1"}))
-    made = Guard(_yes, OwnerKeys(TOKEN), rules, lambda: now_s)
-    got = _asked(made, *[_scope()] * (int(guard.ANONYMOUS_BURST) + 50))
-    assert got == [401] * int(guard.ANONYMOUS_BURST) + [429] * 50
+def test_what_is_wrong_with_a_request_with_a_key_is_refused() -> None:
+    made = Guard(_yes, OwnerKeys(TOKEN), GuardRules(frozenset({"127.0.0.1:1"})))
     bearer = f"Bearer {TOKEN}"
     tried = (
         _scope(authorization=bearer),
@@ -178,12 +171,7 @@ def test_requests_without_a_key_do_not_use_up_the_rate_limit_of_key_holders() ->
         _scope(authorization=bearer, sec_fetch_site="same-site"),
         _scope(authorization="Bearer wrong", cookie=f"holdfast={TOKEN}"),
     )
-    assert _asked(made, *tried) == [200, 400, 403, 403, 429]
-    assert 429 in _asked(made, *[_scope(authorization=bearer)] * (int(guard.BURST) + 1))
-    now_s = 1.0
-    got = _asked(made, *[_scope()] * (int(guard.ANONYMOUS_RATE_PER_S) + 1))
-    assert got == [401] * int(guard.ANONYMOUS_RATE_PER_S) + [429]
-    assert _asked(made, _scope(authorization=bearer)) == [200]
+    assert _asked(made, *tried) == [200, 400, 403, 403, 401]
 
 
 def test_a_sign_in_link_used_by_many_at_once_works_for_one() -> None:
@@ -196,34 +184,6 @@ def test_a_sign_in_link_used_by_many_at_once_works_for_one() -> None:
     for one in tries:
         one.join()
     assert sum(cookie is not None for cookie in came) == 1
-
-
-class Hasty(slow_clients.HeadTimeoutProtocol):
-    head_timeout_s = 0.3
-
-
-def test_a_connection_that_never_sends_a_request_is_closed() -> None:
-    heard: list[bytes] = []
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen(16)
-        config = uvicorn.Config(_yes, http=Hasty, timeout_keep_alive=1, log_level="critical")
-        running = uvicorn.Server(config)
-        thread = threading.Thread(target=lambda: running.run([listening]))
-        thread.start()
-        try:
-            for said in (
-                b"",
-                b"GET / HTTP/1.1\r\nHost: x\r\n",
-                b"GET / HTTP/1.1\r\nHost: x\r\n\r\nGET",
-            ):
-                with socket.create_connection(listening.getsockname(), timeout=60) as line:
-                    line.sendall(said)
-                    heard.append(b"".join(iter(lambda line=line: line.recv(4096), b"")))
-        finally:
-            running.should_exit = True
-            thread.join()
-    assert [text[:12] for text in heard] == [b"", b"", b"HTTP/1.1 200"]
 
 
 def test_the_server_listens_on_the_loopback_address_only(tmp_path: Path) -> None:

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import resource
 import socket
 from collections.abc import Generator, Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from http.client import HTTPConnection
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from holdfast.interfaces.http.auth import guard
 from holdfast.interfaces.http.auth.browser_token import private_host_name
-from holdfast.interfaces.http.server.slow_clients import LoopbackProtocol
 from tests.interfaces.http.auth.test_attacks import another_site, raw, request, status
 from tests.support.command_line import run_command
 from tests.support.http.browser import accessibility_problems
 from tests.support.http.server import Server, make_home, serving
-from tests.support.waiting import wait_until
 
-HALF_OPEN = 700
-ASKED_AT_ONCE = 250
 LINK = '<!doctype html><title>elsewhere</title><a id="go" href="%s">look</a>'
 FRAME = '<!doctype html><title>elsewhere</title><iframe src="%s"></iframe>'
 
@@ -55,79 +48,10 @@ def port_of(server: Server) -> int:
 
 def test_nobody_may_say_on_whose_behalf_browse_is_asked(tmp_path: Path) -> None:
     with serving(make_home(tmp_path), tmp_path) as server:
-        # All at once: who asks one after the other may be slower than what is permitted.
-        host = urlsplit(server.url).netloc
-        asked = [
-            f"GET / HTTP/1.1\r\nHost: {host}\r\nX-Forwarded-For: 198.51.100.{n}\r\n"
-            f"Connection: {'close' if n == ASKED_AT_ONCE else 'keep-alive'}\r\n\r\n"
-            for n in range(1, ASKED_AT_ONCE + 1)
-        ]
-        got = raw(server, "".join(asked), 60)
-        assert got.count("HTTP/1.1 401 ") >= guard.ANONYMOUS_BURST and "HTTP/1.1 429 " in got
         secure = {"Origin": server.url.replace("http:", "https:"), "X-Forwarded-Proto": "https"}
         key = {"Authorization": f"Bearer {server.token}"}
         assert server.ask("/", {**key, **secure}).status == 403
         assert server.ask("/", {**key, "Origin": server.url}).status == 200
-
-
-# Connections that never ask
-
-
-@contextmanager
-def half_open(server: Server, addresses: list[str]) -> Generator[list[socket.socket]]:
-    """Connections that begin a request and do not end it, from these addresses of this machine."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(4096, hard)), hard))
-    with ExitStack() as stack:
-        lines: list[socket.socket] = []
-        for number in range(HALF_OPEN):
-            source = (addresses[number % len(addresses)], 0)
-            line = socket.create_connection(("127.0.0.1", port_of(server)), 60, source)
-            lines.append(stack.enter_context(line))
-            with suppress(ConnectionError):
-                line.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ")
-        yield lines
-
-
-@pytest.mark.parametrize(
-    "addresses",
-    [["127.0.0.1"], [f"127.0.0.{n}" for n in range(1, 251)]],
-    ids=["one address", "many addresses"],
-)
-def test_half_open_connections_do_not_lock_the_owner_out(
-    door: Server, addresses: list[str]
-) -> None:
-    kept = HTTPConnection("127.0.0.1", port_of(door), timeout=60)
-    key = {"Authorization": f"Bearer {door.token}"}
-    kept.request("GET", "/api/v1/banks", headers=key)
-    assert kept.getresponse().read()
-    first_socket = kept.sock
-    with half_open(door, addresses) as lines:
-        assert [door.ask("/api/v1/banks").status for _ in range(20)] == [200] * 20
-        # A connection that has shown its key is older than all of them, and stays.
-        kept.request("GET", "/api/v1/banks", headers=key)
-        answer = kept.getresponse()
-        assert answer.status == 200 and answer.read() and kept.sock is first_socket
-        # The oldest made room for the latest.
-        wait_until(lambda: _ended(lines[0]), "the first is hung up on")
-        assert not _ended(lines[-1])
-        assert sum(map(_ended, lines)) >= HALF_OPEN - LoopbackProtocol.max_connections_without_key
-    kept.close()
-
-
-def _ended(line: socket.socket) -> bool:
-    """Whether the other side hung up."""
-    line.setblocking(False)
-    try:
-        while line.recv(4096):
-            pass
-        return True
-    except BlockingIOError:
-        return False
-    except ConnectionError:
-        return True
-    finally:
-        line.setblocking(True)
 
 
 # The cookie

@@ -1,20 +1,10 @@
 from __future__ import annotations
 
-import asyncio
-import io
 import json
 
 import pytest
-from starlette.datastructures import Headers
-from starlette.responses import PlainTextResponse
-from starlette.types import Message, Receive, Scope, Send
 
 from holdfast.interfaces.http.auth.browser_token import OwnerKeys
-from holdfast.interfaces.http.auth.guard import Guard, GuardRules
-from holdfast.interfaces.http.core.metrics import Metrics
-from holdfast.interfaces.http.server.logs import Log
-from holdfast.interfaces.http.server.request_monitor import MonitorOptions, RequestMonitor
-from holdfast.principal import Principal
 from tests.support.http.server import Server
 
 PAGES = ("/", "/sessions", "/api/v1/openapi.json")
@@ -92,74 +82,3 @@ def test_errors_have_the_format_that_was_requested(server: Server) -> None:
     assert json.loads(server.ask("/nowhere").text)["error"]["code"] == "not_found"
     page = {"Authorization": f"Bearer {server.token}", "Accept": "text/html"}
     assert "<h1>" in server.ask("/nowhere", page).text
-
-
-class _Everybody:
-    async def refresh(self, shown: str) -> bool:
-        """Nothing changes."""
-        return True
-
-    def by_token(self, shown: str) -> Principal | None:
-        return Principal(shown, key=shown)
-
-    def by_cookie(self, shown: str) -> Principal | None:
-        return None
-
-
-@pytest.mark.parametrize("accept", ["application/json", "text/html"])
-@pytest.mark.parametrize(("rate", "after"), [(50.0, "1"), (0.1, "10")])
-def test_a_client_over_the_rate_limit_is_told_when_to_retry(
-    accept: str, rate: float, after: str
-) -> None:
-    guard = Guard(
-        PlainTextResponse("in"), _Everybody(), GuardRules(rate=rate, burst=1.0), lambda: 0.0
-    )
-    said = {"host": "here", "authorization": "Bearer me", "accept": accept}
-    headers = [(name.encode(), value.encode()) for name, value in said.items()]
-    scope = {"type": "http", "method": "GET", "path": "/", "headers": headers}
-    told: list[Message] = []
-
-    async def send(message: Message) -> None:
-        told.append(message)
-
-    async def receive() -> Message:
-        return {"type": "http.request", "body": b""}
-
-    async def ask_twice() -> None:
-        for _ in range(2):
-            await guard({**scope}, receive, send)
-
-    asyncio.run(ask_twice())
-    begun = [message for message in told if message["type"] == "http.response.start"]
-    assert [message["status"] for message in begun] == [200, 429]
-    assert Headers(raw=begun[1]["headers"])["retry-after"] == after
-    seconds = "1 second." if after == "1" else f"{after} seconds."
-    assert f"Ask again in {seconds}".encode() in told[-1]["body"]
-
-
-def test_readiness_is_checked_at_most_once_a_second() -> None:
-    looks: list[int] = []
-
-    async def readiness() -> str:
-        looks.append(1)
-        return ""
-
-    async def nobody(scope: Scope, receive: Receive, send: Send) -> None:
-        raise AssertionError("not handed on")
-
-    async def drop(message: Message) -> None:
-        """Nobody reads it."""
-
-    async def receive() -> Message:
-        return {"type": "http.request", "body": b""}
-
-    async def ask() -> None:
-        now_s = 0.0
-        options = MonitorOptions(Metrics(), Log(out=io.StringIO()), clock=lambda: now_s)
-        watch = RequestMonitor(nobody, options, readiness)
-        scope: Scope = {"type": "http", "method": "GET", "path": "/ready", "headers": []}
-        for now_s, expected in ((0.0, 1), (0.9, 1), (1.0, 2), (1.9, 2)):
-            await asyncio.gather(*(watch({**scope}, receive, drop) for _ in range(50)))
-            assert len(looks) == expected, now_s
-
-    asyncio.run(ask())

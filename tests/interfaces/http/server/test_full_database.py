@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import cast
 
 import psycopg
 import pytest
 
-from holdfast.errors import StoreFullError, StoreUnavailableError
-from holdfast.interfaces.http.core.memory_pool import MemoryPool
-from holdfast.interfaces.http.server.team_server import Readiness
-from holdfast.settings import Settings
-from tests.interfaces.http.server.test_limits import BANK, UNLIMITED, Served, served, small_disk
+from tests.interfaces.http.server.test_limits import BANK, Served, served, small_disk
 from tests.support.postgres_server import Server
 from tests.support.waiting import wait_until
 
@@ -70,15 +63,13 @@ def fill(disk: Path) -> Path:
 def test_a_full_database_is_named_and_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
     with small_disk(_DISK_MB) as disk, closing(Server(_SETTINGS, disk=disk)) as postgres:
         url = postgres.database()
-        with served(tmp_path, UNLIMITED, f"{url}&wait_s=2") as server:
+        with served(tmp_path, f"{url}&wait_s=2") as server:
             writer = Writer(server)
             assert writer.write() == (201, "")
             ballast = fill(disk)
 
             refused = writer.until_refused()
             assert next(refused) == (507, "Disk full: the memory cannot be written to.")
-            wait_until(lambda: server.ask("/ready")[0].status == 503, "the server is not ready")
-            assert json.loads(server.ask("/ready")[1])["problem"] == "disk full"
             assert server.ask("/api/v1/banks")[0].status == 200
 
             # Without room for its log, PostgreSQL ends.
@@ -95,24 +86,3 @@ def test_a_full_database_is_named_and_loses_nothing_that_was_acknowledged(tmp_pa
             assert len(writer.acknowledged) >= 2
             held = {text for (text,) in postgres.run(url, _TEXTS)}
             assert writer.acknowledged <= held
-
-
-class EndedDatabase:
-    """A pool of memories whose database does not answer."""
-
-    def __init__(self) -> None:
-        self.store_failures: Counter[str] = Counter()
-
-    async def read_as_owner(self, task: object) -> object:
-        raise StoreUnavailableError("It does not answer.", "Start it.")
-
-
-def test_a_database_that_ended_for_want_of_room_is_said_to_be_full(tmp_path: Path) -> None:
-    pool, now = EndedDatabase(), [0.0]
-    settings = Settings(tmp_path, tmp_path, store="postgresql://db/memory")
-    readiness = Readiness(cast("MemoryPool", pool), settings, lambda: now[0])
-    assert asyncio.run(readiness.problem()) == "the memory cannot be used"
-    pool.store_failures[StoreFullError.__name__] += 1
-    assert asyncio.run(readiness.problem()) == "disk full"
-    now[0] = 60.0
-    assert asyncio.run(readiness.problem()) == "the memory cannot be used"

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.slow
 
 WRITERS = 4
 BANK = "harbour"
-SETTINGS = f'bank = "{BANK}"\n[serve]\nrate = 1000000\nburst = 1000000\n'
+SETTINGS = f'bank = "{BANK}"\n'
 
 
 class Writer(threading.Thread):

@@ -35,10 +35,7 @@ _ACCEPT = "application/json, text/event-stream"
 
 @pytest.fixture(scope="module")
 def env(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    made = two_banks(tmp_path_factory.mktemp("workers"))
-    # Requests of one key: a burst of 60, and one more a second.
-    (Path(made["HOLDFAST_HOME"]) / "config.toml").write_text("[serve]\nrate = 1\nburst = 60\n")
-    return made
+    return two_banks(tmp_path_factory.mktemp("workers"))
 
 
 @pytest.fixture(scope="module")
@@ -110,12 +107,7 @@ def test_every_interface_finds_in_them_what_the_key_may_see(team: Team, word: st
         assert shown in answer, answer
 
 
-def test_limits_and_revoked_keys_hold_for_all_of_them(team: Team) -> None:
-    key = new_key(team.env, "--name", "busy", "--all-banks")
-    statuses = together(team, key, ["/api/v1/recall?q=lamp"] * 20)
-    statuses += together(team, key, ["/api/v1/me"] * 30)
-    statuses += together(team, key, ["/api/v1/recall?q=lamp"] * 20)
-    assert set(statuses) == {200, 429} and statuses.count(200) < 70
+def test_a_revoked_key_is_refused_by_all_of_them(team: Team) -> None:
     gone = new_key(team.env, "--name", "gone", "--all-banks")
     assert team.ask("/api/v1/recall?q=lamp", gone).status == 200
     assert cli(team.env, "key", "revoke", gone.split("_")[1]).returncode == 0

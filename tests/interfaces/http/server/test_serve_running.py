@@ -10,7 +10,6 @@ import subprocess
 import threading
 import urllib.request
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -27,7 +26,7 @@ SECRET_QUESTION = "where-is-the-treasure"
 @pytest.fixture(scope="module")
 def env(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     made = two_banks(tmp_path_factory.mktemp("running"))
-    few = "[serve]\nrate = 20\nburst = 60\nbody_bytes = 20000\n"
+    few = "[serve]\nbody_bytes = 20000\n"
     (Path(made["HOLDFAST_HOME"]) / "config.toml").write_text(few)
     return made
 
@@ -75,7 +74,6 @@ def test_metrics_are_in_the_prometheus_format(team: Team, env: dict[str, str], k
     assert f"holdfast_requests_total{{{route}}} 1" in told
     for name in ("holdfast_queued", "holdfast_in_flight", "process_resident_memory_bytes"):
         assert any(one.startswith(f"{name} ") for one in told), name
-    assert 'le="+Inf"' in got.text
     one_bank = new_key(env, "--name", "some", "--bank", OURS, "--level", "admin")
     assert team.ask("/metrics", one_bank).status == 403
     assert team.ask("/metrics").status == 401
@@ -84,26 +82,6 @@ def test_metrics_are_in_the_prometheus_format(team: Team, env: dict[str, str], k
 def test_a_body_that_is_too_large_is_refused(team: Team, key: str) -> None:
     large = team.ask("/api/v1/memories", key, {"text": "x" * 30_000, "bank": OURS})
     assert (large.status, json.loads(large.text)["error"]["code"]) == (413, "too_large")
-
-
-def test_every_key_has_its_own_rate_limit(tmp_path: Path) -> None:
-    env = two_banks(tmp_path)
-    # With one request a second, as many at once as the burst allows are too many on any machine.
-    (Path(env["HOLDFAST_HOME"]) / "config.toml").write_text("[serve]\nrate = 1\nburst = 5\n")
-    eager, other = (new_key(env, "--name", name, "--all-banks") for name in ("eager", "other"))
-    with team_serving(env, tmp_path) as team, ThreadPoolExecutor(20) as many_at_once:
-        assert team.ask("/api/v1/me", eager).status == 200
-        got = wait_until(
-            lambda: [
-                one
-                for one in many_at_once.map(team.ask, ["/api/v1/me"] * 20, [eager] * 20)
-                if one.status == 429
-            ],
-            "the key is refused",
-        )
-        assert got[0].headers["retry-after"] == "1"
-        assert json.loads(got[0].text)["error"]["code"] == "too_many"
-        assert team.ask("/api/v1/me", other).status == 200
 
 
 def test_logs_name_the_key_and_the_route_but_no_content(

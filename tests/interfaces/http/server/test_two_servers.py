@@ -41,7 +41,6 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Two]:
             (folder / name).mkdir()
             home = folder / name / "home"
             home.mkdir(mode=0o700)
-            (home / "config.toml").write_text("[serve]\nrate = 1000\nburst = 1000\n")
             made = {**os.environ, "HOLDFAST_HOME": str(home), "HOME": str(folder / name)}
             envs.append({**made, "HOLDFAST_STORE": member, "HOLDFAST_EMBEDDER": "none"})
         for bank, text in _WORDS.items():

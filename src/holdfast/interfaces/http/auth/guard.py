@@ -1,18 +1,16 @@
-"""The check in front of every request: Host, Origin, key or cookie, size and rate.
+"""The check in front of every request: Host, Origin, key or cookie, and size.
 
 Any page that is open in a browser can reach a server on the loopback address, under any name that
 resolves to 127.0.0.1. So the Host must be ours, a request with an Origin must come from our own
 pages, every request needs a token or a cookie, and a page may load and run only what we ship.
+Rates and slow clients are left to a proxy.
 """
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from http.cookies import CookieError, SimpleCookie
-from math import ceil
 from typing import NamedTuple, Protocol
 from urllib.parse import quote
 
@@ -27,18 +25,7 @@ from holdfast.principal import Principal
 
 # A page with all its texts is far smaller; imports do not go through HTTP.
 MAX_BODY_BYTES = 1_000_000
-# Requests of one key: far above what a person or an agent sends, below what stalls the server.
-RATE_PER_S = 500.0
-BURST = 2000.0
-# Requests without a key, for each address: enough to load the login page, too few to guess keys.
-ANONYMOUS_RATE_PER_S = 20.0
-ANONYMOUS_BURST = 100.0
-# The whole body must have arrived by then, however regularly pieces of it come. The nginx
-# configuration in the deployment guide uses the same number.
-BODY_TIMEOUT_S = 30.0
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-# Keys and addresses whose rate is remembered; the least recent is forgotten.
-_MAX_BUCKETS = 10_000
 _STATIC = "/static/"
 # A Content-Length with more digits is refused before it is converted.
 _MAX_LENGTH_DIGITS = 12
@@ -83,9 +70,6 @@ _NO_KEY = Refusal(
 _KEYS_UNAVAILABLE = Refusal(
     503, "unavailable", "Keys cannot be looked up right now.", "Ask again in a moment.", 2
 )
-_TOO_MANY_AT_ONCE = Refusal(
-    429, "too_many", "Too many requests of this key at once.", "Wait for those to be answered.", 1
-)
 
 
 class Authenticator(Protocol):
@@ -108,17 +92,12 @@ class GuardRules(NamedTuple):
     """What the guard of one server accepts. Without `hosts` it answers to any name."""
 
     hosts: frozenset[str] = frozenset()
-    rate: float = RATE_PER_S
-    burst: float = BURST
     no_key: Refusal = _NO_KEY
     # Paths that need no key; one that ends in a slash includes all below it.
     public_paths: tuple[str, ...] = ("/enter",)
     # Where a browser without a cookie is redirected to.
     login: str = ""
-    # How many requests of one key run at a time; 0: any number.
-    max_concurrent: int = 0
     max_body_bytes: int = MAX_BODY_BYTES
-    body_timeout_s: float = BODY_TIMEOUT_S
     # The names under which cookies are given and taken; any if empty. Programs with a token may use
     # every one of `hosts`.
     cookie_hosts: frozenset[str] = frozenset()
@@ -127,13 +106,6 @@ class GuardRules(NamedTuple):
     def too_large(self) -> Refusal:
         """The refusal of a body that is too large."""
         return Refusal(413, "too_large", f"The body is larger than {self.max_body_bytes:,} bytes.")
-
-    @property
-    def slow_body(self) -> Refusal:
-        """The refusal of a body that does not come in time."""
-        return Refusal(
-            408, "slow_body", f"The body took more than {self.body_timeout_s:g} seconds."
-        )
 
     def takes_cookies(self, host: str) -> bool:
         """Whether browsers sign in under this name."""
@@ -146,50 +118,14 @@ class GuardRules(NamedTuple):
         )
 
 
-class _RateLimits:
-    """A token bucket for each name: `burst` requests at once, and `rate` more a second."""
-
-    def __init__(self, rate: float, burst: float, clock: Callable[[], float]) -> None:
-        self._rate, self._burst, self._clock = rate, burst, clock
-        # How many requests are left, as of which time.
-        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
-
-    def take(self, name: str) -> Refusal | None:
-        """Count a request of `name`; returns a refusal if there are too many."""
-        now = self._clock()
-        left, at = self._buckets.pop(name, (self._burst, now))
-        left = min(self._burst, left + (now - at) * self._rate)
-        self._buckets[name] = (left - 1 if left >= 1 else left, now)
-        if len(self._buckets) > _MAX_BUCKETS:
-            self._buckets.popitem(last=False)
-        if left >= 1:
-            return None
-        seconds = max(1, ceil((1 - left) / self._rate))
-        remedy = f"Ask again in {seconds} second{'s' * (seconds > 1)}."
-        return Refusal(429, "too_many", "Too many requests.", remedy, seconds)
-
-
 class Guard:
-    """ASGI middleware that refuses requests, and sets the principal of those it lets through.
+    """ASGI middleware that refuses requests, and sets the principal of those it lets through."""
 
-    `clock` says how much time passed between two requests, in seconds.
-    """
-
-    def __init__(
-        self,
-        app: ASGIApp,
-        keys: Authenticator,
-        rules: GuardRules,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, app: ASGIApp, keys: Authenticator, rules: GuardRules) -> None:
         self._app = app
         self._keys = keys
         self._rules = rules
-        self._per_key = _RateLimits(rules.rate, rules.burst, clock)
-        self._anonymous = _RateLimits(ANONYMOUS_RATE_PER_S, ANONYMOUS_BURST, clock)
-        self._running: Counter[str] = Counter()
-        self._clock = clock
-        self.last_request = clock()
+        self.last_request = time.monotonic()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -205,18 +141,9 @@ class Guard:
             answer = answer or _refusal_response(refusal, scope)
             await answer(scope, receive, _with_headers(scope, send))
             return
-        self.last_request = self._clock()
+        self.last_request = time.monotonic()
         body = _Body(receive, self._rules)
-        who: Principal | None = scope.get("principal")
-        name = who.key if who else ""
-        self._running[name] += 1
-        try:
-            send_on = _refuse_cut_off(body, scope, send)
-            await self._app(scope, body.receive, send_on)
-        finally:
-            self._running[name] -= 1
-            if not self._running[name]:
-                del self._running[name]
+        await self._app(scope, body.receive, _refuse_cut_off(body, scope, send))
 
     def _login_redirect(self, scope: Scope) -> Response | None:
         """To the login form, for a browser that opens a page."""
@@ -244,31 +171,25 @@ class Guard:
     def _authenticate(self, scope: Scope, headers: Headers) -> Refusal | None:
         token = _bearer_token(headers)
         if token and (known := self._keys.by_token(token)):
-            return self._admit(scope, known, "")
+            _admit(scope, known, "")
+            return None
         takes_cookies = self._rules.takes_cookies(headers.get("host", ""))
         cookie = _cookie(headers) if takes_cookies else ""
         # A browser sends the origin with every request that can change something.
         named = headers.get("origin") is not None or headers.get("sec-fetch-site") == "same-origin"
         is_from_own_page = scope["method"] in SAFE_METHODS or named
         if cookie and (known := self._keys.by_cookie(cookie)):
-            return self._admit(scope, known, cookie) or (
-                None if is_from_own_page else _WRONG_ORIGIN
-            )
-        client = scope.get("client")
-        if too_many := self._anonymous.take(str(client[0]) if client else ""):
-            return too_many
+            _admit(scope, known, cookie)
+            return None if is_from_own_page else _WRONG_ORIGIN
         if takes_cookies and self._rules.is_public(scope["path"]):
             return None if is_from_own_page else _WRONG_ORIGIN
         return self._rules.no_key
 
-    def _admit(self, scope: Scope, known: Principal, cookie: str) -> Refusal | None:
-        scope["visitor"] = cookie
-        scope["principal"] = known
-        set_principal(known)
-        if too_many := self._per_key.take(known.key):
-            return too_many
-        limit = self._rules.max_concurrent
-        return _TOO_MANY_AT_ONCE if limit and self._running[known.key] >= limit else None
+
+def _admit(scope: Scope, known: Principal, cookie: str) -> None:
+    scope["visitor"] = cookie
+    scope["principal"] = known
+    set_principal(known)
 
 
 def _bearer_token(headers: Headers) -> str:
@@ -345,28 +266,21 @@ def _check_length(headers: Headers, rules: GuardRules) -> Refusal | None:
 
 
 class _Body:
-    """The body of a request, cut off at the size limit and at the time limit."""
+    """The body of a request, cut off at the size limit."""
 
     def __init__(self, receive: Receive, rules: GuardRules) -> None:
         self._receive = receive
         self._rules = rules
         self._received = 0
         self._complete = False
-        self._deadline = 0.0
         # Why it was cut off.
         self.refusal: Refusal | None = None
 
     async def receive(self) -> Message:
-        """The next piece; a disconnect once a limit is reached."""
+        """The next piece; a disconnect once the limit is reached."""
         if self._complete:
             return await self._receive()  # waits for the client to disconnect
-        now = time.monotonic()
-        self._deadline = self._deadline or now + self._rules.body_timeout_s
-        try:
-            message = await asyncio.wait_for(self._receive(), max(0.0, self._deadline - now))
-        except TimeoutError:
-            self.refusal = self._rules.slow_body
-            return {"type": "http.disconnect"}
+        message = await self._receive()
         if message["type"] == "http.request":
             self._received += len(message.get("body", b""))
             self._complete = not message.get("more_body", False)

@@ -16,7 +16,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from contextvars import ContextVar, copy_context
+from contextvars import copy_context
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, TypeVar
@@ -41,10 +41,6 @@ MAX_WAITING = 200
 _MAX_DURATIONS = 500
 # Sets of banks whose number of open reviews is remembered.
 _MAX_REVIEW_COUNTS = 500
-
-# Whether the server itself asks, and not somebody who waits for an answer: how long that takes is
-# not shown on the status page.
-IS_OWN_REQUEST: ContextVar[bool] = ContextVar("holdfast_own_request", default=False)
 
 T = TypeVar("T")
 Task = Callable[[Holdfast], T]
@@ -212,8 +208,7 @@ class MemoryPool:
                 try:
                     return task(memory)
                 finally:
-                    if not IS_OWN_REQUEST.get():
-                        self.durations_ms[queue].append((perf_counter() - begun) * 1000)
+                    self.durations_ms[queue].append((perf_counter() - begun) * 1000)
                     self._update_review_count(memory, who.banks)
         except UnicodeEncodeError as error:
             raise InputError("The text is not valid Unicode.", "Send whole characters.") from error

@@ -1,14 +1,18 @@
-"""`/mcp` of `holdfast serve` and `holdfast browse`: the tools of `holdfast mcp`, for whoever has
-a key.
+"""`/mcp` of `holdfast serve` and `holdfast browse`: the tools of `holdfast mcp` over streamable
+HTTP, for whoever has a key.
 
-The address says which bank is meant (`/mcp?bank=NAME`). The rules of the protocol are in
-`interfaces/mcp/streamable_http`; here calls are run by the memory pool, in the name of the key.
+The address says which bank is meant (`/mcp?bank=NAME`). Calls are run by the memory pool, in the
+name of the key. `initialize` begins a session, which only its key can use; its id is in the
+response header `Mcp-Session-Id`, every other request must carry it, and DELETE ends it. A request
+with a progress token is answered with server-sent events, any other with JSON, and one that needs
+no answer with 202. Nothing is sent unasked, so GET is not offered.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import secrets
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from typing import Annotated, Any, NamedTuple, TypeVar
 
@@ -16,12 +20,13 @@ from fastapi import Query, Request, Response
 
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import Holdfast
-from holdfast.errors import HoldfastError, InputError
+from holdfast.errors import HoldfastError, InputError, NotFoundError
 from holdfast.interfaces.http.api.requests import ApiRequest, ApiRequestDep, NotJsonError
 from holdfast.interfaces.http.auth.permissions import CheckedRouter
 from holdfast.interfaces.http.core.request_principal import principal
 from holdfast.interfaces.http.core.streaming import ServerEvent
 from holdfast.interfaces.mcp.dispatch import (
+    ActiveCalls,
     EngineRequest,
     answer_without_engine,
     cancelled_request,
@@ -30,6 +35,8 @@ from holdfast.interfaces.mcp.dispatch import (
     progress_sender,
 )
 from holdfast.interfaces.mcp.jsonrpc import (
+    PROTOCOL_VERSIONS,
+    REQUEST_CANCELLED,
     Message,
     Object,
     RequestId,
@@ -42,26 +49,26 @@ from holdfast.interfaces.mcp.main_engine import MainEngine
 from holdfast.interfaces.mcp.main_spec import SPEC
 from holdfast.interfaces.mcp.main_write_tools import WriteTools
 from holdfast.interfaces.mcp.memory_source import BorrowedMemory
-from holdfast.interfaces.mcp.server_spec import CallContext, ServerSpec
-from holdfast.interfaces.mcp.streamable_http import (
-    CANCELLED,
-    JSON_TYPE,
-    PATH,
-    McpSession,
-    Post,
-    SessionTable,
-    check_version,
-    is_json,
+from holdfast.interfaces.mcp.server_spec import (
+    CallContext,
+    ServerSpec,
+    client_name,
+    progress_token,
 )
 from holdfast.principal import Level, Principal
 
+PATH = "/mcp"
+SESSION_HEADER = "Mcp-Session-Id"
+_VERSION_HEADER = "MCP-Protocol-Version"
+_JSON_TYPE = "application/json"
+# A cancelled call is owed no answer, but the POST that waits for it must end with one.
+_CANCELLED = RpcError(REQUEST_CANCELLED, "It was cancelled.")
+
 
 class McpLimits(NamedTuple):
-    """What the clients of all keys together, and those of one key, can make the server hold."""
+    """What the clients together, and one of them, can make the server hold."""
 
     sessions: int = 1_000
-    # So that one key cannot use up the sessions of all.
-    sessions_per_key: int = 64
     # Calls of one session that wait or run at once.
     calls_per_session: int = 100
     # Messages in one request; each is answered by a task of its own.
@@ -76,9 +83,46 @@ Send = Callable[[str], None]
 router = CheckedRouter()
 
 
-def make_sessions() -> SessionTable:
-    """The sessions of one server."""
-    return SessionTable(LIMITS.sessions, LIMITS.sessions_per_key, LIMITS.calls_per_session)
+class McpSession:
+    """One client. The ids of its calls are its own."""
+
+    def __init__(self, owner: str, client: str) -> None:
+        self.id = secrets.token_urlsafe(24)
+        # The key that began it.
+        self.owner = owner
+        self.client = client
+        self.calls = ActiveCalls(LIMITS.calls_per_session)
+
+
+class McpSessions:
+    """The sessions of one server. The least recently used is dropped when there are too many: its
+    client gets 404 with its next request, and begins a new one."""
+
+    def __init__(self, limit: int = LIMITS.sessions) -> None:
+        self._limit = limit
+        self._sessions: dict[str, McpSession] = {}
+
+    def begin(self, owner: str, client: str) -> McpSession:
+        """A new session."""
+        session = McpSession(owner, client)
+        if len(self._sessions) >= self._limit:
+            del self._sessions[next(iter(self._sessions))]
+        self._sessions[session.id] = session
+        return session
+
+    def find(self, id: str | None, owner: str) -> McpSession:
+        """The session that a request names, which is now the most recently used."""
+        if id is None:
+            raise InputError(f"{SESSION_HEADER} is missing.", "Initialize first.")
+        found = self._sessions.get(id)
+        if found is None or found.owner != owner:
+            raise NotFoundError("There is no such session.", "Initialize again.")
+        self._sessions[id] = self._sessions.pop(id)
+        return found
+
+    def end(self, id: str | None, owner: str) -> None:
+        """End the session that a request names."""
+        del self._sessions[self.find(id, owner).id]
 
 
 @router.post(PATH)
@@ -86,24 +130,34 @@ async def post(api: ApiRequestDep, request: Request, bank: Bank = "") -> Respons
     """Answer the messages of a client."""
     _check(request)
     messages = _read(await request.body())
-    sessions: SessionTable = request.app.state.web.mcp_sessions
-    incoming = Post(messages, request.headers, sessions, principal().key)
-    answering = _Answering(api, incoming.session, bank)
-    if incoming.wants_events:
+    sessions: McpSessions = request.app.state.web.mcp_sessions
+    hello = next((message for message in messages if message.method == "initialize"), None)
+    headers: dict[str, str] = {}
+    if hello is None:
+        session = sessions.find(request.headers.get(SESSION_HEADER), principal().key)
+    else:
+        session = sessions.begin(principal().key, client_name(hello.params))
+        headers[SESSION_HEADER] = session.id
+    answering = _Answering(api, session, bank)
+    if hello is None and any(
+        message.id is not None and progress_token(message.params) is not None
+        for message in messages
+    ):
         return api.streams.respond(answering.events(messages))
     answers = await _until_hangup(request, answering.answers(messages))
     if not answers:
         return Response(status_code=202)
-    content, headers = incoming.json_response(answers)
-    return Response(content, headers=headers, media_type=JSON_TYPE)
+    bodies = [answer.strip() for answer in answers]
+    content = bodies[0] if len(messages) == 1 else f"[{','.join(bodies)}]"
+    return Response(content, headers=headers, media_type=_JSON_TYPE)
 
 
 @router.delete(PATH)
 async def delete(request: Request) -> Response:
     """End a session."""
     _check(request)
-    sessions: SessionTable = request.app.state.web.mcp_sessions
-    sessions.end(request.headers, principal().key)
+    sessions: McpSessions = request.app.state.web.mcp_sessions
+    sessions.end(request.headers.get(SESSION_HEADER), principal().key)
     return Response(status_code=204)
 
 
@@ -111,9 +165,12 @@ def _check(request: Request) -> None:
     """Check the headers; the key was checked before, by the guard."""
     if request.scope.get("visitor"):
         raise InputError("Cookies are not accepted here.", "Send a key as a bearer token.")
-    check_version(request.headers)
-    if request.method == "POST" and not is_json(request.headers.get("content-type", "")):
-        raise NotJsonError("The body is not JSON.", f"Send it with Content-Type: {JSON_TYPE}.")
+    version = request.headers.get(_VERSION_HEADER)
+    if version is not None and version not in PROTOCOL_VERSIONS:
+        raise InputError("This protocol version is not supported.", f"One of: {PROTOCOL_VERSIONS}.")
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if request.method == "POST" and media_type != _JSON_TYPE:
+        raise NotJsonError("The body is not JSON.", f"Send it with Content-Type: {_JSON_TYPE}.")
 
 
 def _read(body: bytes) -> list[Message]:
@@ -184,7 +241,7 @@ class _Answering:
             return encode_error(id, engine_error(error))
 
     async def _call(self, id: RequestId, request: EngineRequest, context: CallContext) -> Object:
-        """The result of the engine; raises `CANCELLED` as soon as the call is cancelled."""
+        """The result of the engine; raises `_CANCELLED` as soon as the call is cancelled."""
         loop, cancelled = asyncio.get_running_loop(), asyncio.Event()
         context.on_cancel(lambda: loop.call_soon_threadsafe(cancelled.set))
         pool = self._pool
@@ -200,7 +257,7 @@ class _Answering:
             try:
                 await asyncio.wait((working, waiting), return_when=asyncio.FIRST_COMPLETED)
                 if cancelled.is_set():
-                    raise CANCELLED
+                    raise _CANCELLED
                 return working.result()
             finally:
                 waiting.cancel()

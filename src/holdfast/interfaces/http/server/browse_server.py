@@ -25,9 +25,7 @@ from holdfast.interfaces.http.app import WebApp
 from holdfast.interfaces.http.auth.browser_token import OwnerKeys, private_host_name
 from holdfast.interfaces.http.auth.guard import GuardRules
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
-from holdfast.interfaces.http.server.slow_clients import LoopbackProtocol
 from holdfast.interfaces.http.server.sockets import open_socket, start, uvicorn_config
-from holdfast.interfaces.http.server.warm_up import prepare_first_page, warm_up
 from holdfast.settings import Settings
 
 ADDRESS = "127.0.0.1"
@@ -36,7 +34,6 @@ _ADDRESS_6 = "::1"
 _IDLE_CHECK_S = 1.0
 # How long requests may take to finish when the server stops.
 _SHUTDOWN_S = 5
-# Connections of one user's browser tabs and programs.
 # How long a command waits for a running server to hand out a link; it does so between requests.
 _LINK_TIMEOUT_S = 5.0
 # How many ports are tried until one is free on both loopback addresses.
@@ -85,7 +82,7 @@ def serve(settings: Settings, options: BrowseOptions, ready: Callable[[Address],
     web = WebApp(MemoryPool(settings), keys, rules)
     server = _Server(
         # Nothing stands before this server, so nobody may say on whose behalf it is asked.
-        uvicorn_config(web.guard, _SHUTDOWN_S, LoopbackProtocol, proxy_headers=False)
+        uvicorn_config(web.guard, _SHUTDOWN_S, proxy_headers=False)
     )
 
     def address() -> Address:
@@ -96,10 +93,7 @@ def serve(settings: Settings, options: BrowseOptions, ready: Callable[[Address],
     async def run() -> None:
         serving = await start(server, *listening)
         if server.started:
-            first = await prepare_first_page(web)
             ready(address())
-            warming = asyncio.create_task(warm_up(web))
-            serving.add_done_callback(lambda _: (first.cancel(), warming.cancel()))
         while not serving.done():
             await asyncio.sleep(_IDLE_CHECK_S)
             if options.idle_s and time.monotonic() - web.guard.last_request > options.idle_s:

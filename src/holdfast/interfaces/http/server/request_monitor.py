@@ -10,15 +10,16 @@ import asyncio
 import secrets
 import sys
 import time
-from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from holdfast.errors import HoldfastError
 from holdfast.interfaces.http.auth.guard import error_json
 from holdfast.interfaces.http.auth.permissions import route_of
+from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.interfaces.http.core.metrics import Metrics
 from holdfast.interfaces.http.server.logs import Log, traceback_location
 from holdfast.principal import Principal
@@ -28,35 +29,27 @@ REQUEST_ID = "x-request-id"
 _VALID_REQUEST_ID = regex(r"[A-Za-z0-9._-]{1,64}")
 # A memory that takes longer to answer counts as not ready.
 _READINESS_TIMEOUT_S = 5.0
-# Anybody may ask for `/ready`; the memory is checked no more often than this.
-_READINESS_CACHE_S = 1.0
 _NO_ROUTE = "none"
-
-# Returns why the server cannot answer; "" if it can.
-Readiness = Callable[[], Awaitable[str]]
 
 
 class MonitorOptions(NamedTuple):
-    """Where requests are counted and logged, how long one may take until its response begins,
-    whether its path and query are logged, and the clock, which counts seconds."""
+    """Where requests are counted and logged, how long one may take until its response begins, and
+    whether its path and query are logged."""
 
     metrics: Metrics
     log: Log
     request_s: float = 120.0
     with_queries: bool = False
-    clock: Callable[[], float] = time.monotonic
 
 
 class RequestMonitor:
     """ASGI middleware around the guard."""
 
-    def __init__(self, app: ASGIApp, options: MonitorOptions, readiness: Readiness) -> None:
+    def __init__(self, app: ASGIApp, options: MonitorOptions, pool: MemoryPool) -> None:
         self._app = app
         self._options = options
-        self._readiness = readiness
+        self._pool = pool
         self.is_stopping = False
-        self._problem, self._checked_at = "", -_READINESS_CACHE_S
-        self._readiness_lock = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -80,23 +73,22 @@ class RequestMonitor:
             return None
         if scope["path"] == "/health":
             return JSONResponse({"status": "ok"})
-        problem = await self._check_readiness()
-        problem = "the server is stopping" if self.is_stopping else problem
+        problem = "the server is stopping" if self.is_stopping else await self._problem()
         if problem:
             body = {"status": "not ready", "problem": problem}
             return JSONResponse(body, 503, {"retry-after": "2"})
         return JSONResponse({"status": "ready"})
 
-    async def _check_readiness(self) -> str:
-        """Why the server cannot answer, as found within the last second; "" if it can."""
-        async with self._readiness_lock:
-            if self._options.clock() - self._checked_at >= _READINESS_CACHE_S:
-                try:
-                    self._problem = await asyncio.wait_for(self._readiness(), _READINESS_TIMEOUT_S)
-                except TimeoutError:
-                    self._problem = "the memory does not answer"
-                self._checked_at = self._options.clock()
-            return self._problem
+    async def _problem(self) -> str:
+        """Why the server cannot answer; "" if it can."""
+        try:
+            reading = self._pool.read_as_owner(lambda memory: memory.reader.sessions.last_end())
+            await asyncio.wait_for(reading, _READINESS_TIMEOUT_S)
+        except TimeoutError:
+            return "the memory does not answer"
+        except HoldfastError:
+            return "the memory cannot be used"
+        return ""
 
     async def _run_app(self, scope: Scope, receive: Receive, state: _ResponseState) -> None:
         try:
@@ -118,14 +110,11 @@ class RequestMonitor:
     def _log_request(self, scope: Scope, state: _ResponseState) -> None:
         took = time.perf_counter() - state.started
         route_key = route_of(scope) or f"{scope['method']} {_NO_ROUTE}"
-        if state.code:
-            self._options.metrics.refused[state.code] += 1
         self._options.metrics.add(route_key, state.status, took)
         who: Principal | None = scope.get("principal")
         client = scope.get("client")
         method, _, route = route_key.partition(" ")
         queries = self._options.with_queries
-        self._options.metrics.log_lost = self._options.log.lost
         self._options.log.write(
             "request",
             request_id=state.id,
@@ -152,7 +141,6 @@ class _ResponseState:
         scope["request_id"] = self.id
         self.started = time.perf_counter()
         self.status = 0
-        self.code = ""
         self.fault = self.place = ""
         self.timeout: asyncio.Timeout | None = None
         self._send = send
@@ -163,6 +151,5 @@ class _ResponseState:
             if self.timeout is not None and not self.timeout.expired():
                 self.timeout.reschedule(None)
             self.status = message["status"]
-            self.code = str(self.status) if self.status in (401, 403, 421, 429, 503, 504) else ""
             MutableHeaders(scope=message)[REQUEST_ID] = self.id
         await self._send(message)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import os
-import shutil
 import signal
 import socket
 import ssl
@@ -24,16 +23,14 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from holdfast.app.server.search_process import default_workers
-from holdfast.errors import HoldfastError, InputError, StoreFullError, StoreUnavailableError
+from holdfast.errors import InputError, StoreUnavailableError
 from holdfast.interfaces.http.app import WebApp
 from holdfast.interfaces.http.auth.guard import GuardRules, Refusal
 from holdfast.interfaces.http.auth.team_keys import TeamKeys
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.interfaces.http.server.logs import Log
 from holdfast.interfaces.http.server.request_monitor import MonitorOptions, RequestMonitor
-from holdfast.interfaces.http.server.slow_clients import HeadTimeoutProtocol, RefusedConnections
 from holdfast.interfaces.http.server.sockets import open_socket, start, uvicorn_config
-from holdfast.interfaces.http.server.warm_up import prepare_first_page, warm_up
 from holdfast.settings import Settings
 from holdfast.version import __version__
 
@@ -47,10 +44,6 @@ _PUBLIC_PATHS = ("/login", "/static/")
 # How long running tasks may take when the server stops; queries are interrupted after half of it.
 _SHUTDOWN_S = 6.0
 _SHUTDOWN_CHECK_S = 0.05
-# With less room than this on its disk, a memory in a file cannot be written to for long.
-_MIN_FREE_BYTES = 10_000_000
-# How long a database server counts as full after a write failed for that; nothing else tells.
-_FULL_S = 30.0
 _MAX_PORT = 65535
 # How often a server that starts looks for its database, and how often it logs that it waits.
 _STORE_RETRY_S = 0.5
@@ -156,12 +149,8 @@ async def serve(
         listening = listen(options)
         web = WebApp(pool, keys, _rules(settings, options, listening))
         monitoring = MonitorOptions(web.metrics, log, settings.serve.request_s, log_queries)
-        monitor = RequestMonitor(web.guard, monitoring, Readiness(pool, settings).problem)
-        refused = RefusedConnections(
-            web.metrics.connections_refused,
-            lambda counts: log.write("connections_refused", **counts),
-        )
-        server = _Server(_config(monitor, settings, options, refused))
+        monitor = RequestMonitor(web.guard, monitoring, pool)
+        server = _Server(_config(monitor, settings, options))
 
         def end() -> None:
             log.write("ending")
@@ -175,12 +164,9 @@ async def serve(
                 asyncio.get_running_loop().add_signal_handler(number, end)
         serving = await start(server, listening)
         if server.started:
-            first = await prepare_first_page(web)
             url = _url(options, listening)
             log.write("started", url=url, version=__version__, workers=workers)
             ready(url)
-            warming = asyncio.create_task(warm_up(web))
-            serving.add_done_callback(lambda _: (first.cancel(), warming.cancel()))
         await serving
     finally:
         await _shut_down(pool, log)
@@ -191,40 +177,6 @@ def _url(options: ListenOptions, listening: socket.socket) -> str:
     scheme = "https" if options.certificate else "http"
     host = f"[{options.host}]" if ":" in options.host else options.host
     return f"{scheme}://{host}:{listening.getsockname()[1]}"
-
-
-class Readiness:
-    """Tells why a server cannot answer or write."""
-
-    def __init__(
-        self, pool: MemoryPool, settings: Settings, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._pool = pool
-        self._settings = settings
-        self._clock = clock
-        self._full_writes = 0
-        self._full_at: float | None = None
-
-    async def problem(self) -> str:
-        """Why the server cannot answer; "" if the memory can be read, and written as far as is
-        known."""
-        # A database server whose disk is full may end, and would only be said not to answer.
-        if self._is_full():
-            return "disk full"
-        try:
-            await self._pool.read_as_owner(lambda memory: memory.reader.sessions.last_end())
-        except HoldfastError:
-            return "the memory cannot be used"
-        return ""
-
-    def _is_full(self) -> bool:
-        if not self._settings.store:
-            return shutil.disk_usage(self._settings.home).free < _MIN_FREE_BYTES
-        # The disk of a database server cannot be looked at: a write that failed tells.
-        full_writes = self._pool.store_failures[StoreFullError.__name__]
-        if full_writes > self._full_writes:
-            self._full_writes, self._full_at = full_writes, self._clock()
-        return self._full_at is not None and self._clock() - self._full_at < _FULL_S
 
 
 async def _shut_down(pool: MemoryPool, log: Log) -> None:
@@ -247,37 +199,18 @@ async def _shut_down(pool: MemoryPool, log: Log) -> None:
 
 
 def _rules(settings: Settings, options: ListenOptions, listening: socket.socket) -> GuardRules:
-    port, limits = listening.getsockname()[1], settings.serve
+    port = listening.getsockname()[1]
     names = {name for one in options.names for name in (one, f"{one}:{port}")}
     if options.is_local and not options.behind_proxy and not names:
         names = {f"{name}:{port}" for name in (options.host, "127.0.0.1", "localhost", "[::1]")}
-    return GuardRules(
-        frozenset(names),
-        limits.rate,
-        limits.burst,
-        _NO_KEY,
-        _PUBLIC_PATHS,
-        "/login",
-        limits.at_once,
-        limits.body_bytes,
-    )
+    return GuardRules(frozenset(names), _NO_KEY, _PUBLIC_PATHS, "/login", settings.serve.body_bytes)
 
 
-def _config(
-    app: ASGIApp, settings: Settings, options: ListenOptions, refused: RefusedConnections
-) -> uvicorn.Config:
-    limits = settings.serve
-
-    class LimitedProtocol(HeadTimeoutProtocol):
-        max_connections = limits.connections
-        max_connections_per_client = limits.connections_per_address
-        max_connections_without_key = limits.connections_without_key
-        refused_connections = refused
-
+def _config(app: ASGIApp, settings: Settings, options: ListenOptions) -> uvicorn.Config:
     return uvicorn_config(
         app,
-        limits.end_s,
-        LimitedProtocol,
+        settings.serve.end_s,
+        limit_concurrency=settings.serve.connections,
         proxy_headers=options.behind_proxy,
         forwarded_allow_ips=[*(options.proxies or ("127.0.0.1", "::1"))],
         ssl_certfile=options.certificate,
