@@ -1,15 +1,13 @@
 """What one GraphQL query may cost, estimated from its text before anything is read.
 
-The cost of a list is the cost of one item times the highest possible number of items, so a short
-query that would fan out costs as much as a long one. A fragment counts as often as it is spread,
-but is walked once for each level at which it stands: fragments that spread each other many times
-over cost no more time to estimate than they take to read.
+The query is walked with its fragments as they are spread, and each field costs as often as the
+lists around it can have items. The walk ends where the cost is too high, so a short text that would
+fan out takes no time to refuse.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple, cast
+from typing import cast
 
 from graphql import (
     DocumentNode,
@@ -33,7 +31,7 @@ MAX_TOKENS = 4_000
 # Fields that search or answer. Each holds the single engine thread for up to a third of a second,
 # and an answer is kept in the history of research; two let a client compare.
 MAX_SEARCHES = 2
-SEARCHING_FIELDS = frozenset({"search", "searchMemory"})
+_SEARCHING_FIELDS = ("search", "searchMemory")
 # Introspection queries are deep by nature; only these fields make them recursive.
 _MAX_SCHEMA_DEPTH = 20
 _SCHEMA_LISTS = ("fields", "interfaces", "possibleTypes", "inputFields")
@@ -50,32 +48,10 @@ _DEFAULT_LIMITS = {
 _UNKNOWN_LIMIT = 200
 # A limit with more digits counts as unknown; it is refused when it is read.
 _MAX_LIMIT_DIGITS = 6
-# A field that searches with models or changes something takes the single engine thread.
-_ENGINE_COST = 200
-_READ_FIELDS = frozenset(_DEFAULT_LIMITS) - {"search"} | {"bank", "session", "record"}
-# The longest texts by the name of their argument, as REST takes them; of all others the last.
-_MAX_CHARS = {"question": 4_000, "query": 4_000, "text": 20_000}
-_MAX_OTHER_CHARS = 2_000
-# The most items of a list that is an argument; there are eight layers and seven kinds.
+# The longest texts and lists that a field may be given.
+_MAX_CHARS = 4_000
+_MAX_TEXT_CHARS = 20_000
 _MAX_LIST_ITEMS = 20
-# Far too much already; a cost is not counted beyond it, so that numbers stay small.
-_ENDLESS = MAX_COST * _UNKNOWN_LIMIT
-
-
-class _Position(NamedTuple):
-    depth: int = 0
-    schema_lists: int = 0
-    in_schema: bool = False
-
-
-class _Cost(NamedTuple):
-    total: int = 0
-    searches: int = 0
-
-    def plus(self, other: _Cost, times: int = 1) -> _Cost:
-        return _Cost(
-            min(_ENDLESS, self.total + times * other.total), self.searches + other.searches
-        )
 
 
 def check(document: DocumentNode) -> None:
@@ -85,26 +61,17 @@ def check(document: DocumentNode) -> None:
         for one in document.definitions
         if isinstance(one, FragmentDefinitionNode)
     }
-    estimate = _Estimate(fragments)
     for one in document.definitions:
         if isinstance(one, OperationDefinitionNode):
-            cost = estimate.of_selection(one.selection_set, _Position())
-            if cost.total > MAX_COST:
-                about = "far too many" if cost.total >= _ENDLESS else f"about {cost.total:,}"
-                raise InputError(
-                    f"This query requests {about} items; at most {MAX_COST:,} are allowed.",
-                    "Lower a limit, or send several requests.",
-                )
-            if cost.searches > MAX_SEARCHES:
-                raise InputError(
-                    f"This query searches {cost.searches:,} times; {MAX_SEARCHES} are allowed.",
-                    "Send several requests.",
-                )
+            try:
+                _Walk(fragments).add(one.selection_set)
+            except RecursionError as error:
+                raise InputError("A fragment includes itself.", "Remove the cycle.") from error
 
 
 def check_argument(name: str, value: object) -> None:
     """Raise `InputError` if a text or a list that a field is given is too long."""
-    most = _MAX_CHARS.get(name, _MAX_OTHER_CHARS)
+    most = _MAX_TEXT_CHARS if name == "text" else _MAX_CHARS
     if isinstance(value, str) and len(value) > most:
         raise InputError(f"{name} is too long.", f"At most {most:,} characters are allowed.")
     if isinstance(value, list):
@@ -115,55 +82,54 @@ def check_argument(name: str, value: object) -> None:
             check_argument(name, one)
 
 
-class _Estimate:
-    """The costs of one document, by fragment and position."""
+class _Walk:
+    """Counts what one operation costs."""
 
-    def __init__(self, fragments: Mapping[str, FragmentDefinitionNode]) -> None:
+    def __init__(self, fragments: dict[str, FragmentDefinitionNode]) -> None:
         self._fragments = fragments
-        # None while a fragment is being walked: whoever comes upon it again is inside it.
-        self._known: dict[tuple[str, _Position], _Cost | None] = {}
+        self._cost = 0
+        self._searches = 0
 
-    def of_selection(self, selected: SelectionSetNode, position: _Position) -> _Cost:
-        """The cost of all that a selection names, with the fragments that it spreads."""
-        cost = _Cost()
+    def add(
+        self, selected: SelectionSetNode, times: int = 1, depth: int = 1, schema_lists: int = -1
+    ) -> None:
+        """Count a selection that is made so many times; `schema_lists` is how many lists of the
+        schema it is within, -1 outside of the schema."""
         for one in selected.selections:
+            self._cost += times
+            if self._cost > MAX_COST:
+                raise InputError(
+                    f"This query requests too many items; at most {MAX_COST:,} are allowed.",
+                    "Lower a limit, or send several requests.",
+                )
             match one:
                 case FieldNode():
-                    cost = cost.plus(self._of_field(one, position))
+                    self._add_field(one, times, depth, schema_lists)
                 case InlineFragmentNode():
-                    cost = cost.plus(self.of_selection(one.selection_set, position))
+                    self.add(one.selection_set, times, depth, schema_lists)
                 case FragmentSpreadNode():
-                    cost = cost.plus(_Cost(1)).plus(self._of_fragment(one.name.value, position))
+                    if fragment := self._fragments.get(one.name.value):
+                        self.add(fragment.selection_set, times, depth, schema_lists)
                 case _:
                     pass
-        return cost
 
-    def _of_fragment(self, name: str, position: _Position) -> _Cost:
-        fragment = self._fragments.get(name)
-        if fragment is None:
-            return _Cost()
-        place = (name, position)
-        if place not in self._known:
-            self._known[place] = None
-            self._known[place] = self.of_selection(fragment.selection_set, position)
-        known = self._known[place]
-        if known is None:
-            raise InputError("A fragment includes itself.", "Remove the cycle.")
-        return known
-
-    def _of_field(self, field: FieldNode, position: _Position) -> _Cost:
+    def _add_field(self, field: FieldNode, times: int, depth: int, schema_lists: int) -> None:
         name = field.name.value
-        schema = position.in_schema or name in ("__schema", "__type")
-        lists = position.schema_lists + (schema and name in _SCHEMA_LISTS)
-        within = _Position(position.depth + 1, lists, schema)
-        if within.depth > (_MAX_SCHEMA_DEPTH if schema else MAX_DEPTH) or lists > _MAX_SCHEMA_LISTS:
+        in_schema = schema_lists >= 0 or name in ("__schema", "__type")
+        if in_schema:
+            schema_lists = max(schema_lists, 0) + (name in _SCHEMA_LISTS)
+        if depth > (_MAX_SCHEMA_DEPTH if in_schema else MAX_DEPTH) or (
+            schema_lists > _MAX_SCHEMA_LISTS
+        ):
             raise InputError("The query is too deep.", f"At most {MAX_DEPTH} levels are allowed.")
-        is_root = position.depth == 0 and not schema
-        own_cost = _ENGINE_COST if is_root and name not in _READ_FIELDS else 1
-        cost = _Cost(own_cost, int(is_root and name in SEARCHING_FIELDS))
-        if field.selection_set is None:
-            return cost
-        return cost.plus(self.of_selection(field.selection_set, within), _max_items(field))
+        if depth == 1 and name in _SEARCHING_FIELDS:
+            self._searches += 1
+            if self._searches > MAX_SEARCHES:
+                raise InputError(
+                    f"This query searches more than {MAX_SEARCHES} times.", "Send several requests."
+                )
+        if field.selection_set is not None:
+            self.add(field.selection_set, times * _max_items(field), depth + 1, schema_lists)
 
 
 def _max_items(field: FieldNode) -> int:
