@@ -108,27 +108,6 @@ _ENGLISH_TOO = frozenset(
     "sous sur t ta te tem ten ter ti to ton tot tout tra ty u um un una under uno vad van var ve "
     "vi w war was we week were will y ya z za".split()
 )
-# Words for times, which tell a language too: "Redis letzte Woche".
-_TIME_WORDS = {
-    "de": "gestern vorgestern heute letzte letzten letzter letztes vorige vorigen voriger voriges "
-    "vergangene vergangenen woche wochen tagen monat monaten jahr jahren januar februar märz mai "
-    "juni juli oktober dezember montag dienstag mittwoch donnerstag freitag samstag sonntag",
-    "fr": "hier aujourd hui avant dernier dernière derniers dernières passée semaine semaines mois "
-    "jour jours année janvier février mars avril mai juin juillet août septembre octobre novembre "
-    "décembre lundi mardi mercredi jeudi vendredi samedi dimanche",
-    "es": "ayer anteayer anoche hoy pasado pasada último última últimos últimas semana semanas mes "
-    "meses día días año años enero febrero marzo abril mayo junio julio agosto septiembre octubre "
-    "noviembre diciembre lunes martes miércoles jueves viernes sábado domingo hace",
-    "it": "ieri oggi scorso scorsa scorsi scorse settimana settimane mese mesi giorno giorni anno "
-    "anni gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre "
-    "dicembre lunedì martedì mercoledì giovedì venerdì sabato domenica fa",
-    "pt": "ontem anteontem hoje passado passada último última últimos últimas semana semanas mês "
-    "meses dia dias ano anos janeiro fevereiro março abril maio junho julho agosto setembro "
-    "outubro novembro dezembro segunda terça quarta quinta sexta feira sábado domingo há atrás",
-    "nl": "gisteren eergisteren vandaag vorige vorig afgelopen week weken dag dagen maand maanden "
-    "jaar jaren geleden januari februari maart mei juni juli augustus oktober december maandag "
-    "dinsdag woensdag donderdag vrijdag zaterdag zondag",
-}  # fmt: skip
 _CYRILLIC = regex(r"[\u0400-\u052f]")
 _HANGUL = regex(r"[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]")
 _KANA = regex(r"[\u3041-\u309f\u30a1-\u30fa]")
@@ -211,7 +190,7 @@ def function_words(code: str) -> frozenset[str]:
 
 @cache
 def _telling_words(code: str) -> frozenset[str]:
-    return (function_words(code) | frozenset(_TIME_WORDS.get(code, "").split())) - _ENGLISH_TOO
+    return function_words(code) - _ENGLISH_TOO
 
 
 @cache

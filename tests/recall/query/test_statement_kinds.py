@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.recall.query.statement_kinds import WantedKind, forbids, kind_factor
+from holdfast.recall.query.statement_kinds import forbids
 from holdfast.recall.query.terms import (
     asks_for_way,
     asks_what_is_forbidden,
@@ -63,37 +63,6 @@ def test_ways_and_faults_are_told_from_other_questions() -> None:
     assert not asks_for_way("How do tests find the database?")
     assert asks_what_went_wrong("What went wrong yesterday?")
     assert not asks_what_went_wrong("Why is the total wrong?")
-
-
-@pytest.mark.parametrize(
-    ("sentence", "way"),
-    [
-        ("Verified with `pnpm check-types` and `pnpm test`.", True),
-        ("uv run pytest -m browser -v", True),
-        ("Put `env.TERA_V1 = true` into the file.", True),
-        ("Used `patch()` instead of assigning to `browser.query_one` here.", False),
-        ("I'm running `pnpm test` now.", False),
-        ("The page has two colours.", False),
-    ],
-)
-def test_a_way_is_told_from_narration_and_names_of_code(sentence: str, way: bool) -> None:
-    assert (kind_factor(WantedKind.WAY, sentence, by_person=False) > 1) is way
-
-
-@pytest.mark.parametrize(
-    ("sentence", "cause"),
-    [
-        ("The breakage came from newer transcript files.", True),
-        ("The build failed because the lock file was stale.", True),
-        ("I prefer the first option because it is shorter.", False),
-        ("The build is red again, with the same error.", False),
-    ],
-)
-def test_a_cause_is_told_from_a_reason_for_a_wish_and_from_a_complaint(
-    sentence: str, cause: bool
-) -> None:
-    complaint = kind_factor(WantedKind.FAULT, "It fails.", by_person=False)
-    assert (kind_factor(WantedKind.FAULT, sentence, by_person=False) > complaint) is cause
 
 
 def test_how_to_do_something_is_answered_by_commands(tmp_path: Path) -> None:

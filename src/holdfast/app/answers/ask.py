@@ -19,7 +19,8 @@ from holdfast.model.research import ResearchEvent, ResearchStage
 from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.recall.query.overview_questions import asked_overview, may_ask_overview
 from holdfast.recall.query.query import find_time_range
-from holdfast.recall.query.statement_kinds import KNOWLEDGE_OF, wanted_kind
+from holdfast.recall.query.statement_kinds import KINDS_OF_RULES
+from holdfast.recall.query.terms import asks_what_is_forbidden
 from holdfast.recall.ranking.external_hits import RETRIEVER_PREFIX
 from holdfast.regex import regex
 from holdfast.research.answering import plugin_evidence
@@ -269,10 +270,9 @@ class _InvestigationSearches:
         return plugin_evidence.without_plugin_hits(found)
 
     def _with_kinds(self, query: str, found: RecallResult) -> RecallResult:
-        """A result with what is known of the kinds that a question asks for: among all that speaks
-        of its subject it may come too late to be weighed."""
-        wanted = wanted_kind(query)
-        kinds = KNOWLEDGE_OF.get(wanted, ()) if wanted is not None else ()
+        """A result with the rules that are known, where a question asks what is forbidden: among
+        all that speaks of its subject they may come too late to be weighed."""
+        kinds = KINDS_OF_RULES if asks_what_is_forbidden(query) else ()
         if not kinds or self._plan.knowledge or self._plan.budget is Budget.LOW:
             return found
         plan = self._plan._replace(knowledge=kinds, remotes=False, providers=False)

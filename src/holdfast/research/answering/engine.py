@@ -21,8 +21,7 @@ from holdfast.model.research import ResearchEffort, ResearchEvent, ResearchStage
 from holdfast.recall.core.plan import Budget
 from holdfast.recall.core.relevance import coverage, weigh_terms
 from holdfast.recall.query.central_nouns import unmentioned_thing
-from holdfast.recall.query.statement_kinds import wanted_kind
-from holdfast.recall.query.terms import Terms, read_terms
+from holdfast.recall.query.terms import Terms, asks_what_is_forbidden, read_terms
 from holdfast.research.answering.answer import answer_from_recall, compose, what_changed_last
 from holdfast.research.answering.confidence import asks_beyond_quotes
 from holdfast.research.answering.evidence import evidence_in, may_answer
@@ -141,7 +140,7 @@ def _is_finished(inputs: InvestigationInputs, answer: Answer, found: RecallResul
     nearly all of the question, or more searches by words cannot help."""
     if any(hit.why.get("recap") for hit in found.hits):
         return True
-    if wanted_kind(inputs.request.question) is not None:
+    if asks_what_is_forbidden(inputs.request.question):
         # Records that share words may be linked, and are no more of that kind for it.
         return True
     by_time_or_cause = any(_NOT_BY_WORDS & hit.why.keys() for hit in found.hits)

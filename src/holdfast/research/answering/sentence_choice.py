@@ -35,8 +35,13 @@ from holdfast.recall.core.statements import (
     without_outer_reports,
 )
 from holdfast.recall.query.expansion import Alternative, Expansion, alternatives
-from holdfast.recall.query.statement_kinds import WantedKind, kind_factor, wanted_kind
-from holdfast.recall.query.terms import asking_words
+from holdfast.recall.query.statement_kinds import command_factor, prohibition_factor
+from holdfast.recall.query.terms import (
+    asking_words,
+    asks_for_way,
+    asks_what_is_forbidden,
+    asks_what_went_wrong,
+)
 from holdfast.regex import regex
 from holdfast.research.answering.code_lines import commands_in
 from holdfast.research.answering.quoting import (
@@ -136,8 +141,8 @@ _MAX_EXPANDED = 400
 
 class Question(NamedTuple):
     """What is asked: the weights of its words, and whether it asks for a cause, how something is,
-    what was done about something, whether that went as it should, what is or was wrong, and which
-    command does something; and the kind of statement that it wants."""
+    what was done about something, whether that went as it should, what is or was wrong, which
+    command does something, what went wrong with something, what is forbidden, and for a way."""
 
     weights: Mapping[str, float]
     asks_why: bool = False
@@ -146,25 +151,12 @@ class Question(NamedTuple):
     asks_for_progress: bool = False
     asks_for_problem: bool = False
     asks_for_command: bool = False
-    wanted: WantedKind | None = None
+    asks_what_went_wrong: bool = False
+    asks_what_is_forbidden: bool = False
+    asks_for_way: bool = False
     # Other terms for its words, and all their stems.
     others: tuple[Alternative, ...] = ()
     other_stems: Mapping[str, float] = {}
-
-    @property
-    def asks_what_went_wrong(self) -> bool:
-        """Whether what was found to be wrong answers it."""
-        return self.wanted is WantedKind.FAULT
-
-    @property
-    def asks_what_is_forbidden(self) -> bool:
-        """Whether a rule answers it that forbids something."""
-        return self.wanted is WantedKind.PROHIBITION
-
-    @property
-    def asks_for_way(self) -> bool:
-        """Whether commands answer it, or what to do."""
-        return self.wanted is WantedKind.WAY
 
     @property
     def wants_replies(self) -> bool:
@@ -198,7 +190,9 @@ def read_question(question: str, weights: Mapping[str, float]) -> Question:
         _ASKS_FOR_PROGRESS.search(question) is not None,
         _asks_for_problem(question),
         _ASKS_FOR_COMMAND.search(question) is not None,
-        wanted_kind(question),
+        asks_what_went_wrong(question),
+        asks_what_is_forbidden(question),
+        asks_for_way(question),
         others,
         {key: 1.0 for one in others for key in one.term},
     )
@@ -392,11 +386,13 @@ def _cause_factor(sentence: str, question: Question) -> float:
 
 def answer_factor(sentence: str, by_person: bool, question: Question) -> float:
     """How much a sentence can answer: a question hardly, what a person says in asking for something
-    less, a decision more; and most of all what a question wants by its kind."""
-    by_kind = kind_factor(question.wanted, sentence, by_person)
-    # Rules are what people say.
-    is_rule = question.asks_what_is_forbidden and by_kind > 1
-    return by_kind * _manner_factor(sentence, by_person and not is_rule, question)
+    less, a decision more; and most of all what forbids or shows a command, where that is asked."""
+    if question.asks_what_is_forbidden:
+        forbidding = prohibition_factor(sentence)
+        # Rules are what people say.
+        return forbidding * _manner_factor(sentence, by_person and forbidding <= 1, question)
+    shown = command_factor(sentence) if question.asks_for_way else 1.0
+    return shown * _manner_factor(sentence, by_person, question)
 
 
 def _manner_factor(sentence: str, by_person: bool, question: Question) -> float:
