@@ -216,7 +216,7 @@ def test_commands_quote_code_as_it_was_written(
         ("concepts",), ("team", "Bramble"), ("handoff", "Bramble"), ("brief",), ("digest",),
         ("brief", "--prompt", "Fix Bramble 3 please, it fails"), ("review",), ("promote",),
         ("digest", "--since", "2026-09-01", "--until", "2026-10-01"),
-        *(("export", "--format", form, str(out / form)) for form in ("obsidian", "memory-keeper")),
+        ("export", "--format", "markdown", str(out / "notes")),
         ("export", "--derived", str(out / "all.jsonl")),
         *(("show", name) for name in names),
     ):  # fmt: skip

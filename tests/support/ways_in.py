@@ -10,17 +10,13 @@ import re
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from html import unescape
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import httpx2
 
 from holdfast.app.core.token import read_or_make_token
 from holdfast.app.memory import Holdfast
-from holdfast.app.transfer.export_folder import ExportFolder
-from holdfast.app.transfer.export_memory_keeper import write_memory_keeper
-from holdfast.app.transfer.export_obsidian import write_vault
+from holdfast.app.transfer.export_markdown import markdown_notes
 from holdfast.app.transfer.exporting import ExportRequest
 from holdfast.app.views.handoff import hand_off
 from holdfast.brief.triggers import error_triggers, file_triggers
@@ -229,19 +225,9 @@ def _structured(told: dict[str, Any]) -> object:
 
 
 def export_ways(memory: Holdfast) -> Iterator[Way]:
-    """The notes of a vault, and what a folder for memory-keeper sums up; its `l1` files are the
-    conversations."""
-    banks = memory.reader.banks.all()
-    with TemporaryDirectory() as folder:
-        vault = ExportFolder(Path(folder) / "vault", "obsidian")
-        write_vault(memory.reader, vault, ExportRequest(tuple(banks)), str)
-        vault.write()
-        for path in sorted((Path(folder) / "vault").rglob("*.md")):
-            sections = re.split(r"\n(?=#)", path.read_text().partition("\n---\n")[2])
-            yield f"note {path.name[:20]}", "\n\n".join(" ".join(s.split()) for s in sections)
-        kept = ExportFolder(Path(folder) / "kept", "memory-keeper")
-        write_memory_keeper(memory.reader, kept, ExportRequest(tuple(banks)), str)
-        kept.write()
-        for path in sorted((Path(folder) / "kept").rglob("*.json")):
-            yield f"memory-keeper {path.name[-20:]}", json.loads(path.read_text())
-        yield "memory-keeper memory.md", (Path(folder) / "kept" / "memory.md").read_text()
+    """The notes of a Markdown export."""
+    wanted = ExportRequest(tuple(memory.reader.banks.all()))
+    for path, text in sorted(markdown_notes(memory.reader, wanted, str)):
+        sections = re.split(r"\n(?=#)", text.partition("\n---\n")[2])
+        name = path.rpartition("/")[2]
+        yield f"note {name[:20]}", "\n\n".join(" ".join(s.split()) for s in sections)

@@ -7,8 +7,6 @@ from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.records import ExchangeType
 from holdfast.model.trust import Trust
 
-_CONFIDENCE = "confidence "
-
 
 @dataclass(frozen=True, slots=True)
 class ImportedRecord:
@@ -38,20 +36,9 @@ class ImportedRecord:
         return next((label for label in self.labels if label in types), self.kind)
 
     @property
-    def confidence(self) -> float | None:
-        """How sure the other program was of it, from 0 to 1; None if that is not known."""
-        found = [label for label in self.labels if label.startswith(_CONFIDENCE)]
-        return float(found[0].removeprefix(_CONFIDENCE)) if found else None
-
-    @property
     def moment(self) -> str:
         """When it was written or, where that is not known, when it was imported."""
         return self.time or self.taken
-
-
-def confidence_label(confidence: float) -> str:
-    """The label of an imported record that says how sure it is."""
-    return f"{_CONFIDENCE}{confidence:.2f}"
 
 
 class ImportBatch(NamedTuple):

@@ -96,7 +96,6 @@ def test_a_file_of_another_format_is_refused_and_imports_nothing(run: Run, tmp_p
         (("conversation", "notes.md", "--bank", "b"), "not a dialogue: none of its first 2 lines"),
         (("conversation", "notes.md", "--bank", "b", "--dry-run"), "not a dialogue"),
         (("conversation", "out.jsonl", "--bank", "b"), "`holdfast import holdfast FILE`"),
-        (("hindsight", "out.jsonl"), "`holdfast import holdfast FILE`"),
         (("mem0", "out.jsonl"), "`holdfast import holdfast FILE`"),
     ):
         status, output = run("import", *given)
@@ -109,14 +108,13 @@ def test_folders_are_exported_and_exported_again(run: Run, tmp_path: Path) -> No
         json.dumps({"session": "s", "speaker": "Ann", "text": "Tar the yawl."}) + "\n"
     )
     assert run("import", "conversation", "chat.jsonl", "--bank", "fleet")[0] == 0
-    status, output = run("export", "vault", "--format", "obsidian")
+    status, output = run("export", "vault", "--format", "markdown")
     assert status == 0 and "2 files" in output
     note = next((tmp_path / "vault").rglob("Sessions/*.md"))
     note.write_text("mine")
-    assert "not replaced" in run("export", "vault", "--format", "obsidian")[1]
-    output = run("export", "keeper", "--format", "memory-keeper", "--json")[1]
-    assert json.loads(output)["written"] == 6
-    status, output = run("export", "vault", "--format", "obsidian", "--kind", "costs")
+    assert "not replaced" in run("export", "vault", "--format", "markdown")[1]
+    assert json.loads(run("export", "new", "--format", "markdown", "--json")[1])["written"] == 2
+    status, output = run("export", "vault", "--format", "markdown", "--kind", "costs")
     assert status == 2 and "--kind" in output
 
 

@@ -26,11 +26,9 @@ from holdfast.app.evaluation.engine import neutral_settings
 from holdfast.app.evaluation.home import open_home
 from holdfast.app.memory import Holdfast
 from holdfast.app.status.sizes import measure_sizes
-from holdfast.app.transfer.store_move import move_memory
-from holdfast.errors import InputError, SettingsError, StoreError
+from holdfast.errors import SettingsError, StoreError
 from holdfast.learn.bank_settings import BankChanges as Retention
 from holdfast.settings import Settings, load_settings
-from holdfast.store.sql.integrity import IntegrityReport
 from tests.support.postgres_server import Server
 from tests.support.transcripts import bug_hunt
 
@@ -205,64 +203,3 @@ def test_an_evaluation_leaves_nothing_on_the_server_it_uses(
         raise KeyError
 
     assert postgres.run(url, schemas) == [(1,)]
-
-
-def test_a_memory_can_be_moved_to_a_server_and_back_with_the_same_answers(
-    postgres: Server, tmp_path: Path
-) -> None:
-    home, back = settings_of(tmp_path / "one"), settings_of(tmp_path / "two")
-    url = postgres.empty_database()
-    with Holdfast(home) as memory:
-        memory.ingest(memory.ingestion.find([bug_hunt().write(tmp_path / "said")], "proj"))
-        memory.remember("Imports pass an idempotency key, always. \x00", bank="proj")
-        told = _recalled_hits(memory)
-    assert told
-
-    there = move_memory(home, "sqlite://", url)
-    with Holdfast(replace(home, store=url)) as memory:
-        assert _recalled_hits(memory) == told
-        assert memory.store.check_integrity() == IntegrityReport()
-        memory.remember("Numbers go on after those that came along.", bank="proj")
-    again = move_memory(home, url, f"sqlite://{back.database}")
-
-    assert there.rows > 50 and again.rows > there.rows
-    with Holdfast(back) as memory:
-        assert memory.store.check_integrity() == IntegrityReport()
-        assert [hit.text for hit in memory.recall("numbers go on", "proj").hits]
-    with pytest.raises(InputError, match="not empty"):
-        move_memory(home, "sqlite://", url)
-
-
-def test_the_command_line_can_move_a_memory(postgres: Server, tmp_path: Path) -> None:
-    with Holdfast(settings_of(tmp_path)) as memory:
-        memory.remember("We deploy on Tuesdays.", bank="proj")
-    url = postgres.empty_database()
-
-    said = subprocess.run(
-        [sys.executable, "-m", "holdfast", "migrate", "sqlite://", url, "--json"],
-        env={**os.environ, "HOME": str(tmp_path)},
-        capture_output=True,
-        check=True,
-    )
-
-    assert json.loads(said.stdout)["rows"] > 3
-    assert postgres.run(url, "SELECT text FROM holdfast.remembered_memory") == [
-        ("We deploy on Tuesdays.",)
-    ]
-
-
-def test_an_invalid_source_or_target_of_a_move_is_refused(tmp_path: Path) -> None:
-    home = settings_of(tmp_path)
-    for source, target in (
-        ("sqlite://", "postgresql://db/memory"),
-        ("sqlite://", "sqlite://"),
-        ("mysql://me:secret@db/memory", "sqlite://"),
-    ):
-        with pytest.raises(InputError) as raised:
-            move_memory(home, source, target)
-        assert "secret" not in raised.value.message
-
-
-def _recalled_hits(memory: Holdfast) -> list[tuple[str, str, float]]:
-    asked = [memory.recall(query, "proj") for query in ("rows twice", "idempotency key", "load")]
-    return [(hit.uri, hit.text, round(hit.score, 6)) for found in asked for hit in found.hits]

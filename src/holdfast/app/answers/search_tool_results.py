@@ -53,8 +53,6 @@ def index_entry(reader: Reader, record: Record, full: bool = False) -> Object:
     if isinstance(record, ImportedRecord):
         entry |= {"origin": record.origin, "program": record.program}
         entry |= {"session": session} if session else {}
-        sure = record.confidence
-        entry |= {"confidence": sure} if sure is not None else {}
     trust = getattr(record, "trust", None)
     entry |= {"trust": trust.value} if trust is not None else {}
     status = getattr(record, "status", Status.OBSERVED)

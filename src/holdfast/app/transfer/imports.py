@@ -21,15 +21,13 @@ from holdfast.refine.core.banks import find_bank_by_name
 from holdfast.refine.ingest.ingest import IngestReport
 from holdfast.refine.ingest.read_plan import Input
 from holdfast.sources import conversation
-from holdfast.sources.imports import basic_memory, claude_files, claude_mem, hindsight, mem0
+from holdfast.sources.imports import claude_files, claude_mem, mem0
 
 # Each format with the module that reads it.
 FORMATS = {
     "claude-mem": claude_mem,
     "claude-memory": claude_files,
-    "basic-memory": basic_memory,
     "mem0": mem0,
-    "hindsight": hindsight,
 }
 # Called with the number of records read so far.
 OnRead = Callable[[int], None]

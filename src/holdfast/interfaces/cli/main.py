@@ -100,7 +100,6 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "backup": ("admin.backup:BACKUP", "back up the whole memory into one file"),
         "restore-backup": ("admin.backup:RESTORE", "replace the memory by a backup"),
         "export": ("admin.export", "write the memory as files in an open format"),
-        "migrate": ("admin.migrate", "move the memory between SQLite and PostgreSQL"),
         "refine": ("admin.refine", "update records that an older version derived"),
         "worker": ("servers.worker", "run the background work now"),
         "serve": ("servers.serve", "serve a team over HTTP: REST, GraphQL, MCP, pages"),

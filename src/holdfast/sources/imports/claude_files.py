@@ -1,12 +1,13 @@
-"""Reads Claude Code's Markdown: the notes of its own memory, and instruction files.
+"""Reads the notes of Claude Code's own memory: `~/.claude`, or one folder of notes (`…/memory`).
 
-A folder may be `~/.claude`, one project's notes (`…/memory`), or a project. A note is one record;
-an instruction file is one record a section.
+A note is one record. Of its frontmatter `name`, `description` and `type` count, below another key
+or not; nothing in a note is run or followed.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -14,66 +15,78 @@ from urllib.parse import quote
 
 from holdfast.errors import InputError
 from holdfast.sources.imports.draft import DraftRecord, ImportItem, SkippedRecord, checked
-from holdfast.sources.imports.notes import address_part, find_notes, read_note
-from holdfast.sources.json_fields import mapping, string
-from holdfast.sources.rule_files import read_rule_file
+from holdfast.sources.json_fields import mapping, normal_time, string
+from holdfast.sources.rule_files import decode, frontmatter_end
 
 PROGRAM = "claude-code"
 SCHEME = "claude-memory"
 _INDEX_FILE = "MEMORY.md"
-_RULE_FILES = ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md")
+# A larger file is no note.
+_MAX_NOTE_BYTES = 1_000_000
 # How far into a transcript the folder of its project is looked for.
 _MAX_LINES = 50
 _MAX_LINE_BYTES = 1_000_000
 
 
 def read(path: Path) -> Iterator[ImportItem]:
-    """Every note and section."""
-    if path.is_file():
-        is_rules = path.name.upper().startswith("CLAUDE")
-        yield from _sections(path, "") if is_rules else _notes(path.parent, [path])
-        return
-    has_records = False
+    """Every note."""
     folders = sorted(path.glob("projects/*/memory"))
-    if (path / _INDEX_FILE).is_file() or path.name == "memory":
+    if path.name == "memory" or (path / _INDEX_FILE).is_file():
         folders.append(path)
-    for folder in folders:
-        has_records = True
-        yield from _notes(folder, list(find_notes(folder)))
-    for name in _RULE_FILES:
-        if (path / name).is_file():
-            has_records = True
-            yield from _sections(path / name, "" if folders else str(path.absolute()))
-    if not has_records:
+    if not folders:
         raise InputError(
-            f"There are neither notes nor instructions of Claude Code in {path}.",
-            "Name ~/.claude, a folder …/memory below its projects, a project, or a CLAUDE.md.",
+            f"There are no notes of Claude Code in {path}.",
+            "Name ~/.claude, or a folder …/memory below its projects.",
         )
+    for folder in folders:
+        project = _project(folder.parent)
+        for file in _files(folder):
+            yield _note(folder, file, project)
 
 
-def _notes(folder: Path, files: list[Path]) -> Iterator[ImportItem]:
-    slug = folder.parent.name
-    project = _project(folder.parent)
-    for file in files:
-        note = read_note(file, folder)
-        if note is None:
-            yield SkippedRecord("note", "too-large", failed=True)
-            continue
-        kind = "index" if file.name == _INDEX_FILE else "note"
-        title = note.first_value("description", "name") or (file.stem if kind == "note" else "")
-        type = note.first_value("metadata.type", "type")
-        yield checked(
-            DraftRecord(
-                kind,
-                (slug, note.name),
-                title,
-                note.text,
-                note.time,
-                f"{SCHEME}://{_quoted(slug)}/{_quoted(note.name)}",
-                project,
-                labels=(type,) if type else (),
-            )
+def _files(path: Path) -> Iterator[Path]:
+    """The Markdown files of a folder. Links are not followed; names with a dot in front are left
+    out."""
+    for folder, below, names in os.walk(path):
+        below[:] = sorted(name for name in below if not name.startswith("."))
+        for name in sorted(names):
+            file = Path(folder) / name
+            is_note = name.lower().endswith(".md") and not name.startswith(".")
+            if is_note and file.is_file() and not file.is_symlink():
+                yield file
+
+
+def _note(folder: Path, file: Path, project: str) -> ImportItem:
+    try:
+        stat = file.stat()
+        if stat.st_size > _MAX_NOTE_BYTES:
+            return SkippedRecord("note", "too-large", failed=True)
+        lines = decode(file.read_bytes()).split("\n")
+    except OSError as error:
+        raise InputError(
+            f"{file} cannot be read: {error.strerror or error}.", "Check its permissions."
+        ) from error
+    end = frontmatter_end(lines)
+    fields: dict[str, str] = {}
+    for line in lines[1 : max(end - 1, 1)]:
+        key, _, value = line.strip().partition(":")
+        fields.setdefault(key, value.strip().strip("\"'"))
+    kind = "index" if file.name == _INDEX_FILE else "note"
+    named = fields.get("description") or fields.get("name")
+    slug, name = folder.parent.name, file.relative_to(folder).as_posix()
+    type = fields.get("type")
+    return checked(
+        DraftRecord(
+            kind,
+            (slug, name),
+            named or (file.stem if kind == "note" else ""),
+            "\n".join(lines[end:]).strip(),
+            normal_time(stat.st_mtime),
+            f"{SCHEME}://{_quoted(slug)}/{_quoted(name)}",
+            project,
+            labels=(type,) if type else (),
         )
+    )
 
 
 def _project(folder: Path) -> str:
@@ -89,29 +102,6 @@ def _project(folder: Path) -> str:
                 if cwd := string(record, "cwd"):
                     return cwd
     return folder.name if folder.parent.name == "projects" else ""
-
-
-def _sections(file: Path, project: str) -> Iterator[ImportItem]:
-    note = read_note(file, file.parent)
-    if note is None:
-        yield SkippedRecord("instruction", "too-large", failed=True)
-        return
-    counts: dict[str, int] = {}
-    for section in read_rule_file(file.read_bytes()).sections:
-        count = counts[section.heading] = counts.get(section.heading, 0) + 1
-        anchor = address_part(f"{section.heading}{f' {count}' if count > 1 else ''}")
-        full_path = file.absolute().as_posix()
-        yield checked(
-            DraftRecord(
-                "instruction",
-                (full_path, section.heading, str(count)),
-                section.heading,
-                section.text,
-                note.time,
-                f"{SCHEME}://{_quoted(full_path)}{f'#{anchor}' if anchor else ''}",
-                project,
-            )
-        )
 
 
 def _quoted(path: str) -> str:

@@ -70,8 +70,6 @@ class PostgresConnection:
         self.place = location_of(url)
         self.schema = address.schema
         self.partitions = address.partitions
-        # Whether this connection moves a memory to the server, which no other may open yet.
-        self.filling = False
         self._pool = shared_pool(address, settings, self)
         self._changes = 0
         self._changed_before = 0

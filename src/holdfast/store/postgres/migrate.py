@@ -21,13 +21,7 @@ from holdfast.store.postgres.partitions import partitioned
 from holdfast.store.sql.migrations import Migrations
 
 _COUNT_TABLES = "SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace(%s)"
-_APPLIED = (
-    "SELECT coalesce(max(number) FILTER (WHERE number < %s), 0), "
-    "count(*) FILTER (WHERE number = %s) FROM migration"
-)
-# The number of the last migration while a move fills the memory. It is beyond every schema, so
-# programs that do not know of moves refuse to open it too.
-MOVE_IN_PROGRESS = 1_000_000
+_APPLIED = "SELECT coalesce(max(number), 0) FROM migration"
 _OWNED = "SELECT pg_has_role(current_user, nspowner, 'USAGE') FROM pg_namespace WHERE nspname = %s"
 _MAY_CREATE = (
     "SELECT coalesce(has_schema_privilege(to_regnamespace(%s)::oid, 'CREATE'), "
@@ -71,13 +65,8 @@ def version_of(connection: PostgresConnection) -> int:
 
 
 def applied_version(connection: PostgresConnection) -> int:
-    """The number of the last migration; refuses a memory that a move has not finished."""
-    ((number, filling),) = connection.query(_APPLIED, (MOVE_IN_PROGRESS, MOVE_IN_PROGRESS))
-    if filling and not connection.filling:
-        raise StoreError(
-            f"A move to the memory at {connection.place} was begun and is not finished.",
-            "Run the same `holdfast migrate` again: it resumes where it stopped.",
-        )
+    """The number of the last migration."""
+    ((number,),) = connection.query(_APPLIED)
     return int(number)
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
 
 import psycopg
 
@@ -25,20 +24,11 @@ from holdfast.store.postgres.nearest import LIMITS, PgVectorIndex, PgVectorLimit
 from holdfast.store.postgres.read_only import ExtraReader
 from holdfast.store.postgres.schema import VERSION
 from holdfast.store.postgres.schema import migrations as own_migrations
-from holdfast.store.postgres.tokens import PassageTokens, Tokenizer, passage_tokens
+from holdfast.store.postgres.tokens import Tokenizer
 from holdfast.store.protocol import ReadStore
 from holdfast.store.sql.database import Database
 from holdfast.store.sql.integrity import IntegrityReport, derived_faults
 from holdfast.store.sql.migrations import Migrations, check_still
-
-# Rows that a cursor fetches at a time: few enough to hold, enough to save round trips.
-_FETCH_ROWS = 1000
-# What describes the server and the schema, not what is remembered.
-_KEPT_TABLES = ("migration", "change_counter", "extension_trial")
-_WHOLE_TABLES = (
-    "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace "
-    "AND relkind IN ('r', 'p') AND NOT relispartition ORDER BY relname"
-)
 
 
 class PostgresStore(WriterParts):
@@ -51,15 +41,12 @@ class PostgresStore(WriterParts):
         busy_s: float | None = None,
         as_it_is: bool = False,
         banks: Sequence[str] | None = None,
-        filling: bool = False,
         vector_limits: PgVectorLimits = LIMITS,
     ) -> None:
         """Open a memory, making it if need be. Any thread may use it, one at a time. With `banks`
         it sees and writes those alone: the server enforces that, so the role must be one that row
-        security applies to. Opened `as_it_is`, its schema is never changed. With `filling`, a
-        memory can be opened that a move has not finished."""
+        security applies to. Opened `as_it_is`, its schema is never changed."""
         self._server = PostgresConnection(url, banks, busy_s)
-        self._server.filling = filling
         self._tokens = Tokenizer()
         self._index = PostgresFullText(self._server, self._tokens)
         super().__init__(
@@ -71,7 +58,6 @@ class PostgresStore(WriterParts):
         self.erasure = PostgresEraser(self, self._server, self.transaction, self._close_readers)
         self._opened = (self._tokens, url, banks, busy_s, False, vector_limits)
         self._depth = 0
-        self._streams = 0
         self._spare: list[ReadStore] = []
         self._version = known = VERSION if migrations is None else len(migrations)
         try:
@@ -134,30 +120,6 @@ class PostgresStore(WriterParts):
     def _check_still(self) -> None:
         """Refuse to write where a newer program changed the tables since they were opened."""
         check_still(applied_version(self._server), self._server.place, self._version)
-
-    def stream(self, statement: str) -> Iterator[Any]:
-        """The rows of a query, fetched a few at a time; within a transaction."""
-        self._streams += 1
-        name = f"stream_{self._streams}"
-        self._server.query(f"DECLARE {name} NO SCROLL CURSOR FOR {statement}")
-        while some := self._server.query(f"FETCH {_FETCH_ROWS} FROM {name}"):
-            yield from some
-        self._server.query(f"CLOSE {name}")
-
-    def clear(self) -> None:
-        """Empty all tables, also the append-only log."""
-        with self.transaction():
-            found = [name for (name,) in self._server.query(_WHOLE_TABLES)]
-            tables = [f'"{name}"' for name in found if name not in _KEPT_TABLES]
-            for table in tables:
-                self._server.script(f"ALTER TABLE {table} DISABLE TRIGGER USER")
-            self._server.script(f"TRUNCATE {', '.join(tables)}")
-            for table in tables:
-                self._server.script(f"ALTER TABLE {table} ENABLE TRIGGER USER")
-
-    def tokens(self, texts: Sequence[tuple[str, str]]) -> list[PassageTokens]:
-        """The tokens of passages, given by body and context, as the index has them."""
-        return passage_tokens(self._tokens, texts)
 
     def check_integrity(self) -> IntegrityReport:
         """Check the derived rows. The server checks its pages itself."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from holdfast.app.memory import Holdfast, open_memory
-from holdfast.app.transfer.export_folder import ExportFolder
+from holdfast.app.transfer.export_folder import write_folder
+from holdfast.app.transfer.export_markdown import markdown_notes
 from holdfast.app.transfer.exporting import SCHEMA_FILE, ExportRequest, check_groups, write_export
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError
@@ -23,26 +24,22 @@ Write the memory, or a part of it, as files that any program can read.
 jsonl: everything that was read and decided, one JSON object per line, in a versioned format
 (docs/export-format.md); `holdfast import holdfast FILE` restores it exactly.
 
-obsidian: a folder of Markdown notes, one for every concept and session, linked with each other.
-markdown: the same notes with plain links and front matter, for Notion, Confluence and others.
-memory-keeper: facts.json, concepts.json, project.md, memory.md, sessions/*.l1.jsonl and *.l2.json.
-All three can be written again into the same folder; files that you added or changed stay.
+markdown: a folder of notes, one for every concept and session, linked with each other, with front
+matter; for Obsidian, Notion and others. It can be written again into the same folder; files that
+you added or changed stay.
 
 Forgotten records are left out, and secrets are redacted again. A file is written completely or
 not at all."""
 
 EXAMPLES = """\
   holdfast export memory.jsonl
-  holdfast export ~/vault/memory --format obsidian
-  holdfast export .claude/memory --format memory-keeper
+  holdfast export ~/vault/memory --format markdown
   holdfast export work.jsonl --bank work --since 2026-01 --kind sessions --kind decisions"""
-
-_FOLDER_FORMATS = ("obsidian", "markdown", "memory-keeper")
 
 
 def configure(parser: Parser) -> None:
     parser.add_argument("path", nargs="?", default="", metavar="FILE|DIR", help="where to write it")
-    parser.choice("--format", ["jsonl", *_FOLDER_FORMATS], "the format (default: jsonl)", "jsonl")
+    parser.choice("--format", ["jsonl", "markdown"], "the format (default: jsonl)", "jsonl")
     parser.option("--since", "DATE", "only from this date")
     parser.option("--until", "DATE", "only up to this date")
     parser.repeated("--kind", "only this kind; repeatable (default: all)", choices=GROUPS)
@@ -65,7 +62,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
         wanted = _wanted(memory, arguments)
         path = Path(arguments.path).expanduser()
         if arguments.format != "jsonl":
-            return _write_folder(screen, memory, arguments, path, wanted)
+            return _write_notes(screen, memory, arguments, path, wanted)
         progress = Progress("written", lambda count: number(count, "line"))
         patterns = memory.settings.redact_patterns
         made = write_export(memory.reader, path, wanted, patterns, progress)
@@ -87,29 +84,23 @@ def _wanted(memory: Holdfast, arguments: Arguments) -> ExportRequest:
     return ExportRequest(banks, chosen, arguments.derived)
 
 
-def _write_folder(
+def _write_notes(
     screen: Screen, memory: Holdfast, arguments: Arguments, path: Path, wanted: ExportRequest
 ) -> None:
     if arguments.kind or arguments.derived:
         raise InputError(
-            f"--kind and --derived do not apply to {arguments.format}.",
+            "--kind and --derived do not apply to Markdown.",
             "It always contains sessions, their records, concepts and facts.",
         )
-    if arguments.format == "obsidian":
-        from holdfast.app.transfer.export_obsidian import write_vault as write
-    elif arguments.format == "markdown":
-        from holdfast.app.transfer.export_markdown import write_markdown as write
-    else:
-        from holdfast.app.transfer.export_memory_keeper import write_memory_keeper as write
     redactor = Redactor(memory.settings.redact_patterns)
-    folder = ExportFolder(path, arguments.format)
     progress = Progress("made", lambda count: number(count, "file"))
-
-    def clean(text: str) -> str:
-        return redactor.redact(text).text
-
-    write(memory.reader, folder, wanted, clean, progress)
-    done = folder.write()
+    files: dict[str, str] = {}
+    for name, text in markdown_notes(
+        memory.reader, wanted, lambda text: redactor.redact(text).text
+    ):
+        files[name] = text
+        progress(len(files), len(files))
+    done = write_folder(path, files)
     if arguments.json:
         return screen.json(done._replace(folder=str(done.folder)))
     screen.line(f"{done.folder}: {number(done.written, 'file')}, {done.removed:,} removed.")

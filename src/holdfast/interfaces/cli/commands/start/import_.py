@@ -30,10 +30,8 @@ Without --bank, records go into the bank of their own project, or of the current
 
 _FORMATS = {
     "claude-mem": "its database (~/.claude-mem/claude-mem.db): observations, summaries, prompts",
-    "claude-memory": "notes and instructions of Claude Code: ~/.claude, …/memory, a CLAUDE.md",
-    "basic-memory": "a folder of Markdown notes, with their observations and relations",
+    "claude-memory": "notes of Claude Code: ~/.claude, or one folder …/memory",
     "mem0": "memories as its API lists them (JSON), or an export of its plugin",
-    "hindsight": "an archive of a bank (ZIP), or memories as its API lists them (JSON)",
     "holdfast": "a file written by `holdfast export`, restored exactly",
     "conversation": "one JSON object per line: session, id, time, speaker, text; needs --bank",
 }
