@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 from bench.corpus import data_folder, unpacked
 from bench.reranker import QUESTIONS, SETS
-from holdfast.app.evaluation.engine import load_set
-from holdfast.app.evaluation.home import open_home
+from holdfast.app.evaluation.engine import load_set, open_home
 from holdfast.app.evaluation.sets import read_set, sample_evenly
 from holdfast.recall.core.plan import RecallPlan
 from holdfast.settings import load_settings
@@ -44,11 +43,11 @@ def run() -> Iterator[str]:
 def ask(folder: Path) -> list[Asked]:
     """Ask one set, each question twice."""
     wanted = read_set(folder)
-    banks = wanted.files.banks
+    banks = wanted.banks
     count = int(os.environ.get("HOLDFAST_BENCH_QUESTIONS", QUESTIONS)) or None
     found: list[Asked] = []
-    with open_home(load_settings(), folder, None) as memory:
-        load_set(memory, folder, with_vectors=True)
+    with open_home(load_settings()) as memory:
+        load_set(memory, wanted, with_vectors=True)
         for question in sample_evenly(wanted.questions, count):
             # The next one round: as often as not it is about the same kind of thing.
             other = banks[(banks.index(question.bank) + 1) % len(banks)]

@@ -111,10 +111,11 @@ def run() -> list[str]:
         if folder is None:
             return [f"archaeology: skipped, {ARCHIVE} is not here"]
         home = Path(place)
-        questions = read_set(folder).questions
+        wanted = read_set(folder)
+        questions = wanted.questions
         banks = sorted({question.bank for question in questions})
         with Holdfast(Settings(home=home, claude_dir=home, embed_model="none")) as memory:
-            load_set(memory, folder)
+            load_set(memory, wanted)
             hosts = {s.id: s.host for s in memory.reader.sessions.latest(None, _ALL)}
             asked = [
                 (question.bank == bank, ask(memory, question, bank, hosts))

@@ -22,8 +22,7 @@ from bench import small_banks
 from bench.corpus import data_folder, unpacked
 from bench.reranker import SETS
 from holdfast.app.answers.ask import AskOptions, steps
-from holdfast.app.evaluation.engine import load_set
-from holdfast.app.evaluation.home import open_home
+from holdfast.app.evaluation.engine import load_set, open_home
 from holdfast.app.evaluation.sets import Question, read_set, sample_evenly
 from holdfast.app.memory import Holdfast
 from holdfast.model.knowledge import Memory
@@ -67,12 +66,12 @@ def run(half: str = "tuning") -> Iterator[str]:
 def ask_set(folder: Path, half: str) -> list[Asked]:
     """Every other question of a set, to its own bank and to the next one."""
     wanted = read_set(folder)
-    banks = wanted.files.banks
+    banks = wanted.banks
     count = int(os.environ.get("HOLDFAST_BENCH_QUESTIONS", "0")) or None
     questions = sample_evenly(wanted.questions[HALVES.index(half) :: 2], count)
     found: list[Asked] = []
-    with open_home(load_settings(), folder, None) as memory:
-        load_set(memory, folder, with_vectors=True)
+    with open_home(load_settings()) as memory:
+        load_set(memory, wanted, with_vectors=True)
         for question in questions:
             other = banks[(banks.index(question.bank) + 1) % len(banks)]
             answer = _ask(memory, question.text, question.bank)

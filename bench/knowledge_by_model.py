@@ -29,13 +29,17 @@ from typing import Any, NamedTuple, cast
 from tests.support.model_service import Service, running
 
 from bench.corpus import data_folder, unpacked
+from bench.knowledge import (
+    KnowledgeReport,
+    measure_knowledge,
+    read_labels,
+    report_line,
+    session_name,
+)
 from holdfast.app.background.model_tasks import extract_memories, summarise
 from holdfast.app.evaluation.distilled import read_distilled
-from holdfast.app.evaluation.engine import load_set
-from holdfast.app.evaluation.home import open_home
-from holdfast.app.evaluation.knowledge import KnowledgeReport, measure_knowledge
-from holdfast.app.evaluation.labels import LABELS, session_name
-from holdfast.app.evaluation.sets import TRANSCRIPTS, read_set
+from holdfast.app.evaluation.engine import load_set, open_home
+from holdfast.app.evaluation.sets import LABELS, TRANSCRIPTS, read_set
 from holdfast.app.memory import Holdfast
 from holdfast.inference.encoder import packaged_encoder
 from holdfast.settings import ModelSettings, Settings, SpendCaps, load_settings
@@ -133,9 +137,9 @@ def run(unanswered: Path | None = None) -> Iterator[str]:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         write_set(place, transcripts / TRANSCRIPTS, labels / LABELS)
         service = stack.enter_context(running())
-        yield _line("without a model", measure(place, None))
+        yield report_line(", without a model", measure(place, None))
         model = RecordedModel(service, read_replies())
-        yield _line("with replies written by hand", measure(place, service.url))
+        yield report_line(", with replies written by hand", measure(place, service.url))
         yield (
             f"knowledge_by_model: {model.calls} calls, about {model.tokens:,} tokens; "
             f"{len(model.unanswered)} prompts without a reply"
@@ -163,13 +167,14 @@ def write_set(folder: Path, transcripts: Path, labels: Path) -> None:
 def measure(folder: Path, service: str | None) -> KnowledgeReport:
     """Read a set, let the model service at an address work on it, and compare with the labels."""
     wanted = read_set(folder)
-    assert wanted.labels is not None
-    with open_home(_settings(service), folder, None) as memory:
-        load_set(memory, folder)
+    with open_home(_settings(service)) as memory:
+        load_set(memory, wanted)
         if service is not None:
             _ask(memory)
         return measure_knowledge(
-            wanted.labels, read_distilled(memory), packaged_encoder(os.cpu_count() or 1)
+            read_labels(folder / LABELS),
+            read_distilled(memory),
+            packaged_encoder(os.cpu_count() or 1),
         )
 
 
@@ -190,15 +195,6 @@ def _ask(memory: Holdfast) -> None:
     ):
         assert not stopped, stopped
     memory.ingestion.update()
-
-
-def _line(how: str, report: KnowledgeReport) -> str:
-    r = report
-    return (
-        f"knowledge_by_model: {r.sessions} sessions, {how}: recall {r.recall:.2f} "
-        f"({r.items} items of weight 2 and 3), of weight 3 {r.recall_weight_3:.2f}, precision "
-        f"{r.precision:.2f} ({r.records} records), titles alike {r.titles_alike:.2f}"
-    )
 
 
 if __name__ == "__main__":

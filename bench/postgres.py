@@ -36,9 +36,8 @@ from holdfast.model.records import Session
 from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.recall.engine import rank
 from holdfast.settings import Settings
-from holdfast.store.postgres.address import with_schema
 from holdfast.store.postgres.half_vectors import HalfVector, HalfVectorDumper, to_half_vector
-from holdfast.store.postgres.store import PostgresStore, drop
+from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.postgres.tokens import PassageTokens, to_tsvector
 from holdfast.store.sql import rows
 
@@ -146,11 +145,12 @@ def _row(parts: Sequence[bytes]) -> bytes:
 def place() -> Generator[str]:
     """Where the memory is made, and gone afterwards."""
     if URL:
-        url = with_schema(URL, "holdfast_bench")
+        url = f"{URL}{'&' if '?' in URL else '?'}schema=holdfast_bench"
         try:
             yield url
         finally:
-            drop(url)
+            with _plain(url) as raw:
+                raw.execute("DROP SCHEMA IF EXISTS holdfast_bench CASCADE")
         return
     with closing(Server({"shared_buffers": "1GB", "maintenance_work_mem": "512MB"})) as server:
         yield server.database()

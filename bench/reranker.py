@@ -56,11 +56,12 @@ def run() -> Iterator[str]:
 
 def _measure(name: str, folder: Path, home: Path) -> Iterator[str]:
     count = int(os.environ.get("HOLDFAST_BENCH_QUESTIONS", QUESTIONS)) or None
-    questions = [q for q in sample_evenly(read_set(folder).questions, count) if not q.unanswerable]
+    wanted = read_set(folder)
+    questions = [q for q in sample_evenly(wanted.questions, count) if not q.unanswerable]
     settings = neutral_settings(load_settings(), home)
     if not home.is_dir():
         with open_memory(settings) as memory:
-            load_set(memory, folder, with_vectors=True)
+            load_set(memory, wanted, with_vectors=True)
     for budget, limit in LIMITS_MS.items():
         plan = RecallPlan(budget=budget)
         found: dict[str, Figures] = {}

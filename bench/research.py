@@ -23,8 +23,7 @@ from tests.support.transcripts import Script
 from bench.corpus import data_folder, unpacked
 from bench.reranker import QUESTIONS, SETS
 from holdfast.app.answers.ask import AskOptions, steps
-from holdfast.app.evaluation.engine import load_set
-from holdfast.app.evaluation.home import open_home
+from holdfast.app.evaluation.engine import load_set, open_home
 from holdfast.app.evaluation.sets import read_set, sample_evenly
 from holdfast.app.memory import Holdfast
 from holdfast.model.query import Answer
@@ -161,12 +160,12 @@ def _gained(one: Outcome) -> bool:
 
 def _line(name: str, folder: Path) -> str:
     wanted = read_set(folder)
-    banks = wanted.files.banks
+    banks = wanted.banks
     count = int(os.environ.get("HOLDFAST_BENCH_QUESTIONS", QUESTIONS)) or None
     own: list[Outcome] = []
     foreign: list[Outcome] = []
-    with open_home(load_settings(), folder, None) as memory:
-        load_set(memory, folder, with_vectors=True)
+    with open_home(load_settings()) as memory:
+        load_set(memory, wanted, with_vectors=True)
         for question in sample_evenly(wanted.questions, count):
             other = banks[(banks.index(question.bank) + 1) % len(banks)]
             own.append(_asked(memory, question.text, "", question.bank))

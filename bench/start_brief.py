@@ -40,8 +40,8 @@ import numpy as np
 from tests.support.transcripts import Script
 
 from bench.corpus import data_folder, unpacked
-from holdfast.app.evaluation.knowledge import ALIKE, NEEDED
-from holdfast.app.evaluation.labels import LABELS, LabelledItem, read_labels, session_name
+from bench.knowledge import ALIKE, NEEDED, LabelledItem, read_labels, session_name
+from holdfast.app.evaluation.sets import LABELS
 from holdfast.app.memory import Holdfast
 from holdfast.brief.session_brief import session_brief
 from holdfast.inference.encoder import packaged_encoder

@@ -152,8 +152,6 @@ class ForgeSettings:
     url: str = "https://api.github.com"
     token_env: str = ""
     token: str = field(default="", repr=False)
-    # The token where `url` is the address of a GitLab.
-    gitlab_token: str = field(default="", repr=False)
     # How long one run waits for rate limits in all; then it stops and the next run continues.
     wait_s: int = 120
     # Requests that one run may make; 0 for any number.
@@ -325,12 +323,10 @@ def _forge(table: TomlTable, env: Mapping[str, str]) -> ForgeSettings:
     token = env.get("GH_TOKEN") or env.get("GITHUB_TOKEN") or ""
     if url and url.rstrip("/") != defaults.url:
         token = env.get("GH_ENTERPRISE_TOKEN") or env.get("GITHUB_ENTERPRISE_TOKEN") or token
-    # A token of one forge never goes to another.
-    gitlab_token = env.get("GITLAB_TOKEN", "")
     if name:
-        token = gitlab_token = env.get(name, "")
+        token = env.get(name, "")
     limits = table.values(defaults, ("wait_s", "requests"))
-    return ForgeSettings(url or defaults.url, name, token.strip(), gitlab_token.strip(), **limits)
+    return ForgeSettings(url or defaults.url, name, token.strip(), **limits)
 
 
 def _models(table: TomlTable, env: Mapping[str, str]) -> ModelSettings:

@@ -15,8 +15,8 @@ from holdfast.app.evaluation.distilled import (
     read_distilled,
     summarise,
 )
-from holdfast.app.evaluation.engine import load_set, read_files
-from holdfast.app.evaluation.home import open_home
+from holdfast.app.evaluation.engine import load_set, open_home
+from holdfast.app.evaluation.sets import read_set
 from holdfast.app.memory import Holdfast
 from holdfast.model.knowledge import Kind, Memory
 from holdfast.model.records import Digest, Outcome
@@ -48,9 +48,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def memory(folder: Path, tmp_path: Path) -> Generator[Holdfast]:
+def memory(tmp_path: Path) -> Generator[Holdfast]:
     settings = load_settings({"HOLDFAST_HOME": str(tmp_path / "own"), "HOME": str(tmp_path)})
-    with open_home(settings, folder, tmp_path / "home") as opened:
+    with open_home(settings) as opened:
         yield opened
 
 
@@ -66,7 +66,7 @@ def line_of(text: str, lines: list[dict[str, object]]) -> int:
 def test_a_record_names_its_transcript_its_uri_and_the_line_that_states_it(
     memory: Holdfast, folder: Path
 ) -> None:
-    load_set(memory, folder)
+    load_set(memory, read_set(folder))
     found = read_distilled(memory)
     place = EvidenceLine(TIDES, line_of(CAUSE, tides().lines))
     cause = next(one for one in saying(found, TIDES, CAUSE) if one.evidence[0] == place)
@@ -80,7 +80,7 @@ def test_a_record_names_its_transcript_its_uri_and_the_line_that_states_it(
 def test_a_memory_of_two_sessions_is_listed_for_each_with_its_own_line_first(
     memory: Holdfast, folder: Path
 ) -> None:
-    load_set(memory, folder)
+    load_set(memory, read_set(folder))
     found = read_distilled(memory)
     shared = {
         one.uri: one.evidence
@@ -98,7 +98,7 @@ def test_a_memory_of_two_sessions_is_listed_for_each_with_its_own_line_first(
 def test_the_transcript_of_a_subagent_is_a_session_of_its_own(
     memory: Holdfast, folder: Path
 ) -> None:
-    load_set(memory, folder)
+    load_set(memory, read_set(folder))
     found = read_distilled(memory)
     evidence = [one.evidence for one in saying(found, SUBAGENT, FORECAST)]
     assert (EvidenceLine(SUBAGENT, 2),) in evidence
@@ -106,7 +106,7 @@ def test_the_transcript_of_a_subagent_is_a_session_of_its_own(
 
 
 def test_every_transcript_has_one_title_and_one_summary(memory: Holdfast, folder: Path) -> None:
-    load_set(memory, folder)
+    load_set(memory, read_set(folder))
     found = read_distilled(memory)
     assert sorted(one.session for one in found.sessions) == sorted([TIDES, BUOYS, IMPORT, SUBAGENT])
     (session,) = memory.reader.sessions.named(BUOYS)
@@ -119,7 +119,8 @@ def test_every_transcript_has_one_title_and_one_summary(memory: Holdfast, folder
 def test_a_fact_is_listed_where_it_was_stated_unless_a_memory_says_the_same(
     memory: Holdfast, folder: Path
 ) -> None:
-    read_files(memory, folder)
+    found = memory.ingestion.find([folder / "transcripts"])
+    memory.ingestion.ingest(found, then_know=False)
     update_facts(memory.store)
     of_text = {fact.content: uri("fact", fact.id) for fact in memory.reader.facts.all(None)}
     (bug_cause,) = [text for text in of_text if text not in (RULE, CAUSE)]
@@ -143,7 +144,7 @@ def test_a_fact_is_listed_where_it_was_stated_unless_a_memory_says_the_same(
 
 
 def test_what_was_corrected_is_no_longer_listed(memory: Holdfast, folder: Path) -> None:
-    load_set(memory, folder)
+    load_set(memory, read_set(folder))
     assert saying(read_distilled(memory), TIDES, RULE)
     (fact,) = [one for one in memory.reader.facts.all(None) if one.content == RULE]
     now = "Every time in the harbour code must be in the time zone of the reader."
@@ -154,7 +155,7 @@ def test_what_was_corrected_is_no_longer_listed(memory: Holdfast, folder: Path) 
 
 
 def test_what_was_forgotten_is_no_longer_listed(memory: Holdfast, folder: Path) -> None:
-    load_set(memory, folder)
+    load_set(memory, read_set(folder))
     records = saying(read_distilled(memory), SUBAGENT, FORECAST)
     assert records
     for record in records:
@@ -166,7 +167,7 @@ def test_conversations_are_left_out(memory: Holdfast, folder: Path) -> None:
     path = folder / "conversations" / "boats.jsonl"
     path.parent.mkdir()
     path.write_text('{"session": "s", "id": "a1", "text": "We must always paint hulls blue."}\n')
-    load_set(memory, folder)
+    load_set(memory, read_set(folder))
     found = read_distilled(memory, [path])
     assert "boats" not in {one.session for one in (*found.sessions, *found.records)}
     assert {one.session for one in found.sessions} == {TIDES, BUOYS, IMPORT, SUBAGENT}

@@ -8,8 +8,13 @@ from pathlib import Path
 import pytest
 
 from holdfast.app.evaluation.engine import Ranking
-from holdfast.app.evaluation.own import History, chance_of_hit, find_questions, too_little_history
-from holdfast.app.evaluation.replay import replay
+from holdfast.app.evaluation.own import (
+    History,
+    chance_of_hit,
+    find_questions,
+    replay,
+    too_little_history,
+)
 from holdfast.app.memory import Holdfast
 from holdfast.recall.core.plan import RecallPlan
 from holdfast.settings import Settings

@@ -11,6 +11,15 @@ import pytest
 from holdfast.interfaces.cli.main import main
 from tests.app.evaluation.test_own import ASKED, history, session
 from tests.interfaces.cli.test_cli import holdfast, read_json
+from tests.support.labelled_set import (
+    BUOYS,
+    CAUSE,
+    IMPORT,
+    RULE,
+    SUBAGENT,
+    TIDES,
+    write_labelled_set,
+)
 from tests.support.transcripts import bug_hunt
 
 TALK = [
@@ -111,7 +120,7 @@ def test_an_evaluation_does_not_touch_the_memory_and_leaves_no_temporary_home(
     said = " ".join(done.stdout.split())
     assert "all-MiniLM-L6-v2-int8, no reranker, budget mid" in said
     assert "recall@10 is 0.875 ± 0.125 (standard error over 4 questions" in said
-    assert "without recall's floor" in said and "Few questions" in said
+    assert "without recall's floor" in said
 
 
 def test_parts_that_did_not_take_part_in_the_ranking_are_reported(
@@ -135,29 +144,6 @@ def test_personal_settings_do_not_change_the_result_of_a_set(folder: Path, tmp_p
     assert [path.name for path in tmp_path.iterdir()] == ["config.toml"]
 
 
-def test_a_kept_home_is_reused_only_for_its_set(folder: Path, tmp_path: Path) -> None:
-    home, kept = tmp_path / "home", str(tmp_path / "kept")
-    first = read_json(home, "eval", str(folder), "--keep", kept)
-    again = read_json(home, "eval", str(folder), "--keep", kept)
-    assert first["overall"] == again["overall"] and first["counts"] == again["counts"]
-    other = tmp_path / "other"
-    lines(other / "conversations" / "b.jsonl", [{"text": "hello"}])
-    lines(other / "questions.jsonl", [{"id": 1, "bank": "b", "question": "hello?"}])
-    refused = holdfast(home, "eval", str(other), "--keep", kept)
-    assert refused.returncode == 2 and "is kept for the set" in refused.stderr
-
-
-def test_a_kept_home_with_other_records_is_refused(tmp_path: Path) -> None:
-    place, kept = tmp_path / "set", str(tmp_path / "kept")
-    for name in ("a", "b"):
-        lines(place / "conversations" / f"{name}.jsonl", [{"text": f"hello {name}"}])
-    lines(place / "questions.jsonl", [{"id": 1, "bank": "a", "question": "hello?"}])
-    assert holdfast(tmp_path, "eval", str(place), "--keep", kept).returncode == 0
-    (place / "conversations" / "b.jsonl").unlink()
-    done = holdfast(tmp_path, "eval", str(place), "--keep", kept)
-    assert done.returncode == 2 and "which is not of this set" in done.stderr
-
-
 def test_a_usage_error_is_reported_before_anything_runs(
     folder: Path,
     tmp_path: Path,
@@ -177,9 +163,8 @@ def test_a_usage_error_is_reported_before_anything_runs(
         (["eval", str(tmp_path)], "questions.jsonl is not there"),
         (["eval", str(folder), "--own"], "takes no DIR"),
         (["eval", str(folder), "--bank", "boats"], "name their banks"),
-        (["eval", str(folder), "--keep", str(mine)], "not the home of an evaluation"),
-        (["eval", str(folder), "--keep", str(notes)], "cannot be used"),
-        (["eval", str(folder), "--out", str(notes)], "is not a file of ranks"),
+        (["eval", str(folder), "--out", str(notes)], "was not written by `holdfast eval`"),
+        (["eval", str(folder), "--out", str(folder / "questions.jsonl")], "was not written by"),
         (["eval", str(folder), "--out", str(tmp_path)], "cannot be written"),
         (["eval", "--own", "--bank", "nowhere"], "There is no bank 'nowhere'"),
     ):
@@ -188,6 +173,32 @@ def test_a_usage_error_is_reported_before_anything_runs(
         assert words in said and "→" in said
     assert notes.read_text() == "do not lose this\n"
     assert (mine / "memory.db").read_bytes() == before
+
+
+def test_what_was_distilled_of_a_set_with_labels_is_written(tmp_path: Path) -> None:
+    place, out = write_labelled_set(tmp_path / "set"), tmp_path / "known.jsonl"
+    found = read_json(tmp_path, "eval", str(place), "--out", str(out))
+    written = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    sessions = [one for one in written if "text" not in one]
+    records = [one for one in written if "text" in one]
+    assert all(list(one) == ["session", "title", "summary"] for one in sessions)
+    assert sorted(one["session"] for one in sessions) == sorted([TIDES, BUOYS, IMPORT, SUBAGENT])
+    assert {RULE, CAUSE} <= {one["text"] for one in records}
+    for one in records:
+        assert list(one) == ["session", "kind", "text", "uri", "evidence"]
+        assert one["uri"].startswith("holdfast://")
+        assert one["evidence"][0]["session"] == one["session"]
+        assert all(set(line) == {"session", "line"} for line in one["evidence"])
+    assert found["counts"] == {
+        "banks": 2, "sessions": 4, "turns": found["counts"]["turns"], "records": len(records),
+        "transcripts": 4, "failed_lines": 0,
+    }  # fmt: skip
+    question = {"id": "q1", "bank": "harbour", "question": "In which time zone are times?"}
+    lines(place / "questions.jsonl", [question])
+    found = read_json(tmp_path, "eval", str(place), "--out", str(tmp_path / "ranks.jsonl"))
+    assert found["counts"]["questions"] == 1 and "overall" in found
+    assert json.loads((tmp_path / "ranks.jsonl").read_text("utf-8"))["id"] == "q1"
+    assert (tmp_path / "ranks.records.jsonl").read_bytes() == out.read_bytes()
 
 
 def test_own_history_is_evaluated_and_only_read(tmp_path: Path) -> None:

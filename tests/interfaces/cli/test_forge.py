@@ -10,10 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import gitlab_server
 from tests.support.command_line import run_command
 from tests.support.github_server import REPO, Fault, GitHubServer, serving, sha
-from tests.support.sharing_people import git
 
 
 @pytest.fixture
@@ -77,33 +75,3 @@ def test_a_bank_filled_only_by_a_forge_is_named(tmp_path: Path, forge: GitHubSer
     run(tmp_path, forge, "forge", "acme/shop", "--bank", "shop")
     output = run(tmp_path, forge, "status").stdout
     assert "1 bank: shop" in output and "behind" not in output
-
-
-def test_a_gitlab_of_ones_own_is_read_by_the_remote_of_the_folder(tmp_path: Path) -> None:
-    forge = gitlab_server.GitLabServer()
-    forge.issue(7, "The crane is stuck", "It does not lift.", by="eve", user_notes_count=1)
-    forge.note("issues", 7, 1, "The winch froze in the storm.", by="ann")
-    forge.merge_request(12, "Lift the crane", "Closing #7", state="merged")
-    forge.note("merge_requests", 12, 3, "approved this merge request", system=True, by="ann")
-    git(tmp_path, "init", "-q")
-    git(tmp_path, "remote", "add", "origin", f"git@127.0.0.1:{gitlab_server.PROJECT}.git")
-    with gitlab_server.serving(forge):
-        known = {k: v for k, v in os.environ.items() if not k.startswith(("GH_", "GIT"))}
-        environment = {
-            **known, "HOME": str(tmp_path), "HOLDFAST_HOME": str(tmp_path / "memory"),
-            "CLAUDE_CONFIG_DIR": str(tmp_path / "claude"), "HOLDFAST_EMBEDDER": "none",
-            "HOLDFAST_FORGE_URL": forge.url, "GITHUB_TOKEN": "not-for-gitlab",
-            "GITLAB_TOKEN": "glpat-x",
-        }  # fmt: skip
-        read = run_command(["forge"], environment, tmp_path)
-        assert read.returncode == 0, read.stderr
-        assert "1 pull, 1 issue and 2 remarks new or changed" in read.stdout
-        assert {asked.headers["authorization"] for asked in forge.asked} == {"Bearer glpat-x"}
-        again = json.loads(run_command(["forge", "--json"], environment, tmp_path).stdout)
-        assert (again["pulls"], again["issues"], again["remarks"]) == (0, 0, 0)
-        shown = run_command(["show", "pull/12"], environment, tmp_path).stdout
-        assert "#12 Lift the crane" in shown and "ann · 2026-03-01 11:00 · approved" in shown
-        asked = run_command(["recall", "winch", "storm", "--json"], environment, tmp_path).stdout
-        assert [(hit["kind"], hit["trust"]) for hit in json.loads(asked)["hits"]] == [
-            ("remark", "team")
-        ]

@@ -23,7 +23,6 @@ from holdfast.app.core.backends import (
     open_without_migrating,
 )
 from holdfast.app.evaluation.engine import neutral_settings
-from holdfast.app.evaluation.home import open_home
 from holdfast.app.memory import Holdfast
 from holdfast.app.status.sizes import measure_sizes
 from holdfast.errors import SettingsError, StoreError
@@ -189,17 +188,3 @@ def test_stores_do_not_share_vector_files_and_evaluations_use_no_server(tmp_path
     store = open_store(one)
     store.close()
     assert one.database.exists()
-
-
-def test_an_evaluation_leaves_nothing_on_the_server_it_uses(
-    postgres: Server, tmp_path: Path
-) -> None:
-    url = postgres.database()
-    schemas = "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'holdfast%'"
-    with pytest.raises(KeyError), open_home(settings_of(tmp_path), tmp_path, None, url) as memory:
-        memory.remember("We deploy on Tuesdays.", bank="proj")
-        assert postgres.run(url, schemas) == [(2,)]
-        assert postgres.run(url, "SELECT count(*) FROM holdfast.remembered_memory") == [(0,)]
-        raise KeyError
-
-    assert postgres.run(url, schemas) == [(1,)]

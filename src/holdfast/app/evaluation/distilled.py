@@ -5,7 +5,7 @@ A session is named by the file name of its transcript without its ending; a suba
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -65,13 +65,8 @@ class Distilled(NamedTuple):
     sessions: tuple[DistilledSession, ...]
 
 
-def read_distilled(
-    memory: Holdfast,
-    conversations: Iterable[Path] = (),
-    progress: Callable[[int, int], None] = lambda done, total: None,
-) -> Distilled:
-    """What was distilled of everything but `conversations`, which are files of many sessions.
-    `progress` gets the number of sessions done, and of all."""
+def read_distilled(memory: Holdfast, conversations: Iterable[Path] = ()) -> Distilled:
+    """What was distilled of everything but `conversations`, which are files of many sessions."""
     left_out = {str(path.resolve()) for path in conversations}
     names = {
         source.id: Path(source.path).stem
@@ -79,16 +74,12 @@ def read_distilled(
         if source.path not in left_out
     }
     banks = [_BankReader(memory, bank, names) for bank in memory.reader.banks.all()]
-    total = sum(len(bank.sessions) for bank in banks)
     records: dict[tuple[str, str], DistilledRecord] = {}
     sessions: list[DistilledSession] = []
-    done = 0
     for bank in banks:
         for session in bank.sessions:
             for record in bank.memories_of(session):
                 records.setdefault((record.session, record.uri), record)
-            done += 1
-            progress(done, total)
         said: dict[str, list[str]] = {}
         for record in records.values():
             said.setdefault(record.session, []).append(_words(record.text))

@@ -1,41 +1,46 @@
-"""The only module that calls what is measured: reads a set into a memory, and asks for rankings.
-
-Another engine can be measured by changing this file alone.
-"""
+"""The only module that calls what is measured: reads a set into a memory of its own, and asks for
+rankings."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from holdfast.app.evaluation.metrics import percentile
-from holdfast.app.evaluation.overrides import changed_numbers, tunable_numbers
-from holdfast.app.evaluation.own import OwnQuestion
-from holdfast.app.evaluation.sets import TRANSCRIPTS, Question, find_files
-from holdfast.app.memory import Holdfast
-from holdfast.errors import InputError
+from holdfast.app.evaluation.sets import TRANSCRIPTS, EvaluationSet
+from holdfast.app.memory import Holdfast, open_memory
 from holdfast.inference import packaged
 from holdfast.model.query import Hit, RetrieverReport
 from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.recall.ranking.hits import make_hit
 from holdfast.settings import NO_MODEL, SHIPPED, Settings
 
-_Q = TypeVar("_Q", Question, OwnQuestion)
-
 BUDGETS = ("low", "mid", "high")
 # Hits of a ranking that are kept. The measures look at the first 20; the rest shows in the file of
 # ranks how far down a missed record is.
 DEPTH = 50
-# The stages of patterns and memories report each session, the other ones few steps for a bank.
-_STEPS_PER_SESSION = 2
 
-# What a reader of the figures must know about every run.
-NOTES = ("Rank measures are taken without recall's floor; the floor counts for abstention alone.",)
+
+class Asked(Protocol):
+    """A question that a bank is asked."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def bank(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+
+
+_Q = TypeVar("_Q", bound=Asked)
 
 
 class Ranking(NamedTuple):
@@ -49,10 +54,16 @@ class Ranking(NamedTuple):
     absent: tuple[str, ...] = ()
 
 
-# Called with the number of questions asked so far, and of all questions.
+# Called with how much is done, and how much there is.
 Progress = Callable[[int, int], None]
+# Makes the progress of a step: of "reading" (bytes), "deriving" (steps), "embedding" (passages).
+Watch = Callable[[str], AbstractContextManager[Progress]]
 # Called with the id and the ranking of each question.
 Record = Callable[[str, Ranking], None]
+
+
+def ignore(done: int, total: int) -> None:
+    """A progress that nobody watches."""
 
 
 class Latency(NamedTuple):
@@ -80,19 +91,16 @@ def engine_models(memory: Holdfast, budget: Budget) -> EngineModels:
     )
 
 
-def report_notes(rankings: Sequence[Ranking], plan: RecallPlan) -> tuple[str, ...]:
+def report_notes(rankings: Sequence[Ranking]) -> tuple[str, ...]:
     """What a reader must know about the figures."""
     counts = Counter(reason for ranking in rankings for reason in ranking.absent)
-    absences = [
-        f"Ranked without {reason}: {count:,} of {len(rankings):,} questions."
-        for reason, count in sorted(counts.items())
-    ]
-    defaults = tunable_numbers(RecallPlan())
-    changed = [
-        f"Ranked with {name} = {value}, which is {defaults[name]} by default."
-        for name, value in changed_numbers(plan).items()
-    ]
-    return (*NOTES, *changed, *absences)
+    return (
+        "Rank measures are taken without recall's floor; the floor counts for abstention alone.",
+        *(
+            f"Ranked without {reason}: {count:,} of {len(rankings):,} questions."
+            for reason, count in sorted(counts.items())
+        ),
+    )
 
 
 def latency_of(rankings: Sequence[Ranking]) -> Latency:
@@ -112,21 +120,19 @@ def ask_all(
     """The ranking for each question, without the hits that `keep` rejects."""
     rankings: list[Ranking] = []
     for done, question in enumerate(questions, start=1):
-        rankings.append(rank(memory, question, plan, partial(keep, question), depth))
+        rankings.append(_rank(memory, question, plan, partial(keep, question), depth))
         record(question.id, rankings[-1])
         progress(done, len(questions))
     return rankings
 
 
-def rank(
+def _rank(
     memory: Holdfast,
-    question: Question | OwnQuestion,
+    question: Asked,
     plan: RecallPlan,
     keep: Callable[[Hit], bool],
     depth: int,
 ) -> Ranking:
-    """The ranking for a question, without the hits that `keep` rejects, and whether recall would
-    abstain."""
     started = perf_counter()
     found = memory.search.rank(question.text, question.bank, plan._replace(limit=depth))
     ms = (perf_counter() - started) * 1000
@@ -152,73 +158,63 @@ def _absence(retriever: RetrieverReport) -> str:
     return f"{retriever.name}, which {why}"
 
 
-def load_set(memory: Holdfast, folder: Path, with_vectors: bool = False) -> int:
+@contextmanager
+def open_home(settings: Settings) -> Generator[Holdfast]:
+    """A memory for a set in a temporary folder; `settings` are the person's own."""
+    with (
+        TemporaryDirectory(prefix="holdfast-eval-") as folder,
+        open_memory(neutral_settings(settings, Path(folder))) as memory,
+    ):
+        yield memory
+
+
+def load_set(
+    memory: Holdfast,
+    wanted: EvaluationSet,
+    with_vectors: bool = False,
+    watch: Watch = lambda step: nullcontext(ignore),
+) -> int:
     """Read a set into a memory, derive all that follows, and embed all passages if wanted; returns
     how many lines could not be read."""
-    failed = read_files(memory, folder)
-    derive_all(memory)
+    with watch("reading") as progress:
+        failed = _read_files(memory, wanted, progress)
+    with watch("deriving") as progress:
+        # The stages of patterns and memories report each session, the other ones few steps.
+        expected, done = 2 * memory.inventory.counts().sessions, 0
+
+        def step() -> None:
+            nonlocal done
+            done += 1
+            progress(done, max(done, expected))
+
+        memory.ingestion.update(step)
+        progress(done, done)
     if with_vectors:
-        memory.ingestion.embed()
+        with watch("embedding") as progress:
+            memory.ingestion.embed(on_progress=progress)
     return failed
 
 
-def read_files(
-    memory: Holdfast,
-    folder: Path,
-    progress: Progress = lambda done, total: None,
-    workers: int = 1,
-) -> int:
-    """Read the files of a set into a memory; returns how many lines could not be read. `progress`
-    gets the bytes read, and of all."""
-    folder = folder.resolve()
-    files = find_files(folder)
+def _read_files(memory: Holdfast, wanted: EvaluationSet, progress: Progress) -> int:
     inputs = [
         item
-        for bank in files.transcripts
-        for item in memory.ingestion.find([folder / TRANSCRIPTS / bank], bank)
+        for bank in wanted.transcripts
+        for item in memory.ingestion.find([wanted.folder / TRANSCRIPTS / bank], bank)
     ]
-    conversations = {str(path.resolve()) for path in files.conversations.values()}
-    _refuse_others(memory, conversations | {str(item.path) for item in inputs})
-    new = sum(size for _, size in memory.ingestion.estimate(inputs))
-    total = new + sum(path.stat().st_size for path in files.conversations.values())
+    sizes = {path: path.stat().st_size for path in wanted.conversations.values()}
+    total = sum(size for _, size in memory.ingestion.estimate(inputs)) + sum(sizes.values())
     done = failed = 0
-    for bank, path in files.conversations.items():
+    for bank, path in wanted.conversations.items():
         failed += memory.imports.import_conversation(path, bank).failed
-        done += path.stat().st_size
+        done += sizes[path]
         progress(done, total)
-    conversation_bytes = done
     report = memory.ingestion.ingest(
         inputs,
-        workers,
-        lambda read, _: progress(conversation_bytes + read, total),
+        os.cpu_count() or 1,
+        lambda read, _: progress(sum(sizes.values()) + read, total),
         then_know=False,
     )
     return failed + report.failed
-
-
-def derive_all(memory: Holdfast, progress: Progress = lambda done, total: None) -> None:
-    """Run the stages above the session. `progress` gets the steps done, and about how many there
-    are."""
-    expected = _STEPS_PER_SESSION * memory.inventory.counts().sessions
-    done = 0
-
-    def step() -> None:
-        nonlocal done
-        done += 1
-        progress(done, max(done, expected))
-
-    memory.ingestion.update(step)
-    progress(done, done)
-
-
-def _refuse_others(memory: Holdfast, wanted: set[str]) -> None:
-    """Raise an error if the memory holds files that are not part of the set."""
-    for source in memory.reader.sources.all():
-        if source.path not in wanted:
-            raise InputError(
-                f"{memory.settings.home} also holds {source.path}, which is not of this set.",
-                "Give --keep another folder, or delete this one.",
-            )
 
 
 def neutral_settings(settings: Settings, home: Path) -> Settings:

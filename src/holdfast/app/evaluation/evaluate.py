@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from holdfast.app.evaluation import engine, metrics
 from holdfast.app.evaluation.engine import EngineModels, Latency, Progress, Ranking, Record
-from holdfast.app.evaluation.limits import limits_of_set
 from holdfast.app.evaluation.metrics import Judged, Measures
 from holdfast.app.evaluation.sets import Question
 from holdfast.app.memory import Holdfast
+from holdfast.language import counted
 from holdfast.recall.core.plan import RecallPlan
 
 # No limit: every session of a bank.
@@ -57,7 +57,7 @@ def evaluate(
     memory: Holdfast,
     questions: Sequence[Question],
     plan: RecallPlan,
-    progress: Progress = lambda done, total: None,
+    progress: Progress = engine.ignore,
     record: Record = lambda id, ranking: None,
     failed_lines: int = 0,
 ) -> Report:
@@ -74,14 +74,6 @@ def evaluate(
     categories = {name: _group(by_category[name]) for name in sorted(by_category)}
     overall, error = _group(judged), metrics.standard_errors(judged)
     unknown = sum(len(q.gold - known[q.bank].keys()) for q in questions if q.gold)
-    limits = limits_of_set(
-        overall.measures,
-        error,
-        {"recall@10": overall.counts.answerable, "session_hit@5": overall.counts.with_sessions},
-        {name: group.counts.questions for name, group in categories.items()},
-        unknown,
-        failed_lines,
-    )
     return Report(
         overall=overall,
         categories=categories,
@@ -92,9 +84,33 @@ def evaluate(
         budget=plan.budget.value,
         unknown_gold=unknown,
         failed_lines=failed_lines,
-        notes=engine.report_notes(rankings, plan),
-        cannot_claim=tuple(limits),
+        notes=engine.report_notes(rankings),
+        cannot_claim=tuple(_limits(overall, error, unknown, failed_lines)),
     )
+
+
+def _limits(overall: Group, error: Measures, unknown_gold: int, failed_lines: int) -> list[str]:
+    """What the figures do not show."""
+    found = ["Retrieval only: whether the right records come back, not whether an answer is right."]
+    for name, count in (
+        ("recall@10", overall.counts.answerable),
+        ("session_hit@5", overall.counts.with_sessions),
+    ):
+        figure, spread = overall.measures[name], error[name]
+        if figure is not None and spread is not None:
+            found.append(
+                f"{name} is {figure:.3f} ± {spread:.3f} (standard error over "
+                f"{counted(count, 'question')}, taken as independent). A difference smaller than "
+                "twice that may be chance."
+            )
+    if unknown_gold:
+        found.append(
+            f"{counted(unknown_gold, 'gold id')} of the set name no turn that was read; they count "
+            "as not found."
+        )
+    if failed_lines:
+        found.append(f"{counted(failed_lines, 'line')} of the set could not be read.")
+    return found
 
 
 def sessions_by_turn(memory: Holdfast, bank: str) -> dict[str, str]:

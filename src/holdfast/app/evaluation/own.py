@@ -1,4 +1,4 @@
-"""Questions from a person's own history: requests whose answer is in earlier sessions.
+"""Measures recall on a person's own history: requests whose answer is in earlier sessions.
 
 No model decides which sessions those are. The first request of a session becomes a question if it
 led to changes of files that few earlier sessions had changed: these sessions are its gold. Later
@@ -13,10 +13,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from holdfast.app.evaluation.metrics import mean
+from holdfast.app.evaluation import engine
+from holdfast.app.evaluation.engine import EngineModels, Latency, Progress, Record
+from holdfast.app.evaluation.metrics import hit_at, mean, reciprocal_rank
+from holdfast.app.memory import Holdfast
 from holdfast.language import STOPWORDS, collapse_spaces, stem, words
+from holdfast.model.query import Hit
 from holdfast.model.records import Exchange, Role, Session
 from holdfast.model.trust import Trust
+from holdfast.recall.core.plan import RecallPlan
 from holdfast.store.protocol import Reader
 
 
@@ -38,6 +43,9 @@ class QuestionRules(NamedTuple):
 
 
 RULES = QuestionRules()
+# Hits that are newer than the request are removed from the ranking afterwards, so it must be longer
+# than that of a set. A greater depth loses fewer old hits and takes longer.
+DEPTH = 300
 # No limit: every session of a bank.
 _ALL_SESSIONS = 1 << 40
 
@@ -178,6 +186,60 @@ def too_little_history(history: History) -> str:
     )
 
 
-def mean_chance(questions: Sequence[OwnQuestion], count: int) -> float | None:
-    """The mean of `chance_of_hit` over all questions; None if there are none."""
-    return mean(chance_of_hit(count, len(q.gold_sessions), q.earlier) for q in questions)
+@dataclass(frozen=True, slots=True)
+class OwnReport:
+    """What was measured on a person's own history; `chance` is the result of a random order. The
+    field names are JSON keys."""
+
+    questions: int
+    measures: dict[str, float | None]
+    chance: dict[str, float | None]
+    latency_ms: Latency
+    parts: EngineModels
+    budget: str
+    notes: tuple[str, ...]
+    cannot_claim: tuple[str, ...]
+
+
+def replay(
+    memory: Holdfast,
+    questions: Sequence[OwnQuestion],
+    plan: RecallPlan,
+    progress: Progress = engine.ignore,
+    record: Record = lambda id, ranking: None,
+) -> OwnReport:
+    """Ask each request, and count only what other sessions had said before it."""
+    rankings = engine.ask_all(memory, questions, plan, progress, record, _was_known, DEPTH)
+    ranked = [
+        (ranking.sessions, question.gold_sessions)
+        for question, ranking in zip(questions, rankings, strict=True)
+    ]
+    return OwnReport(
+        questions=len(questions),
+        measures={
+            "session_hit@1": mean(hit_at(1, sessions, gold) for sessions, gold in ranked),
+            "session_hit@5": mean(hit_at(5, sessions, gold) for sessions, gold in ranked),
+            "session_mrr": mean(reciprocal_rank(sessions, gold) for sessions, gold in ranked),
+        },
+        chance={
+            f"session_hit@{count}": mean(
+                chance_of_hit(count, len(q.gold_sessions), q.earlier) for q in questions
+            )
+            for count in (1, 5)
+        },
+        latency_ms=engine.latency_of(rankings),
+        parts=engine.engine_models(memory, plan.budget),
+        budget=plan.budget.value,
+        notes=engine.report_notes(rankings),
+        cannot_claim=(
+            "The labels are a proxy: a request counts as answered by the few earlier sessions that "
+            "had changed the files it led to. Some of these requests need nothing from the past, "
+            "and a session that helps without sharing a file counts as a miss.",
+            "Compare these figures with chance beside them, and with themselves after a change.",
+        ),
+    )
+
+
+def _was_known(question: OwnQuestion, hit: Hit) -> bool:
+    """Whether a hit is of another session and older than the request."""
+    return "" < hit.time < question.time and hit.session != question.session

@@ -7,26 +7,19 @@ line and what to do.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
-from holdfast.app.evaluation.json_lines import (
-    LINE_REMEDY,
-    JsonLine,
-    line_error,
-    name_text,
-    read_lines,
-    required_name,
-)
-from holdfast.app.evaluation.labels import LABELS, Labels, read_labels, session_name
+import orjson
+
 from holdfast.errors import InputError
-from holdfast.model.query import SourceLocation
 from holdfast.sources.claude_code.files import find_transcripts
 
 CONVERSATIONS = "conversations"
 TRANSCRIPTS = "transcripts"
 QUESTIONS = "questions.jsonl"
+LABELS = "labels.jsonl"
 # The category of questions that name none.
 UNNAMED = "(none)"
 
@@ -49,37 +42,20 @@ class Question(NamedTuple):
         return self.abstain or not (self.gold or self.gold_sessions)
 
 
-class Files(NamedTuple):
-    """The files to read, by the bank they go to."""
+class EvaluationSet(NamedTuple):
+    """A checked set: the files to read, by the bank they go to, the questions to ask, and whether
+    there are labels of what should be known."""
 
+    folder: Path
     conversations: Mapping[str, Path]
     transcripts: Mapping[str, Sequence[Path]]
+    questions: Sequence[Question]
+    has_labels: bool
 
     @property
     def banks(self) -> list[str]:
         """The names of the banks that the files are read into."""
         return sorted({*self.conversations, *self.transcripts})
-
-    @property
-    def session_names(self) -> frozenset[str]:
-        """The names of the sessions that have a transcript."""
-        paths = (path for some in self.transcripts.values() for path in some)
-        return frozenset(session_name(path.stem) for path in paths)
-
-
-class EvaluationSet(NamedTuple):
-    """A checked set: questions to ask, or labels of what should be known, or both."""
-
-    folder: Path
-    files: Files
-    questions: Sequence[Question]
-    labels: Labels | None = None
-
-    @property
-    def sessions_without_transcript(self) -> list[str]:
-        """The names of the labelled sessions that cannot be read."""
-        labelled = self.labels.sessions if self.labels else frozenset[str]()
-        return sorted(labelled - self.files.session_names)
 
 
 def read_set(folder: Path) -> EvaluationSet:
@@ -91,31 +67,19 @@ def read_set(folder: Path) -> EvaluationSet:
         raise InputError(
             f"{folder / QUESTIONS} is not there, and neither is {LABELS}.",
             "Write questions, one JSON object per line: id, bank, question, and gold or "
-            "gold_sessions; or labels: session, kind, text and weight.",
+            "gold_sessions.",
         )
     questions = _read_questions(folder / QUESTIONS) if has_questions else []
-    labels = read_labels(folder / LABELS) if has_labels else None
-    files = find_files(folder)
-    found = EvaluationSet(folder, files, questions, labels)
-    _check_banks(questions, files, folder)
-    _check_labelled_sessions(found)
-    for bank, path in files.conversations.items():
-        wanted = {id for question in questions if question.bank == bank for id in question.gold}
-        _check_conversation(path, wanted)
-    return found
-
-
-def find_files(folder: Path) -> Files:
-    """The conversations and transcripts in the folder of a set."""
-    conversations = _entries(folder / CONVERSATIONS)
-    transcripts = _entries(folder / TRANSCRIPTS)
-    found = Files(
-        {path.stem: path for path in conversations if path.suffix == ".jsonl" and path.is_file()},
+    found = EvaluationSet(
+        folder.resolve(),
+        {path.stem: path for path in _entries(folder / CONVERSATIONS) if path.suffix == ".jsonl"},
         {
             path.name: paths
-            for path in transcripts
+            for path in _entries(folder / TRANSCRIPTS)
             if path.is_dir() and (paths := sorted(find_transcripts(path)))
         },
+        questions,
+        has_labels,
     )
     if not found.banks:
         raise InputError(
@@ -124,6 +88,13 @@ def find_files(folder: Path) -> Files:
         )
     if "all" in found.banks:
         raise InputError("A bank cannot be called 'all'.", "Give its file or folder another name.")
+    for question in questions:
+        if question.bank not in found.banks:
+            raise InputError(
+                f"Question {question.id!r} asks bank {question.bank!r}, for which {folder} has "
+                "no conversation and no transcripts.",
+                f"There are: {', '.join(found.banks)}.",
+            )
     return found
 
 
@@ -139,103 +110,74 @@ def sample_evenly(questions: Sequence[_Any], count: int | None) -> Sequence[_Any
 
 
 def _entries(folder: Path) -> list[Path]:
-    try:
-        return sorted(folder.iterdir())
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise InputError(
-            f"{folder} cannot be looked into: {error.strerror}.", "Make it a folder you may read."
-        ) from error
+    return sorted(folder.iterdir()) if folder.is_dir() else []
 
 
 def _read_questions(path: Path) -> list[Question]:
-    found: list[Question] = []
-    lines: dict[str, int] = {}
-    for location, record in read_lines(path):
-        question = _parse_question(location, record)
-        if question.id in lines:
-            raise line_error(
-                location,
-                f"the id {question.id!r} is taken by line {lines[question.id]}",
-                "Give every question an id of its own.",
-            )
-        found.append(question)
-        lines[question.id] = location.line
-    if not found:
-        raise InputError(f"{path} has no questions.", LINE_REMEDY)
-    return found
-
-
-def _parse_question(location: SourceLocation, record: JsonLine) -> Question:
-    abstain: object = record.get("abstain")
-    if abstain is not None and not isinstance(abstain, bool):
-        raise line_error(
-            location, "abstain is neither true nor false", "Correct it, or leave it out."
+    found: dict[str, Question] = {}
+    for place, line in _read_lines(path):
+        question = Question(
+            id=_name(place, line, "id"),
+            bank=_name(place, line, "bank"),
+            text=_name(place, line, "question"),
+            gold=_names(place, line, "gold"),
+            gold_sessions=_names(place, line, "gold_sessions"),
+            category=_text(line.get("category")) or UNNAMED,
+            abstain=line.get("abstain") is True,
         )
-    return Question(
-        id=required_name(location, record, "id", "question"),
-        bank=required_name(location, record, "bank", "question"),
-        text=required_name(location, record, "question", "question"),
-        gold=_names(location, record, "gold"),
-        gold_sessions=_names(location, record, "gold_sessions"),
-        category=name_text(record.get("category")) or UNNAMED,
-        abstain=bool(abstain),
-    )
+        if question.id in found:
+            raise _error(place, f"the id {question.id!r} is taken", "Give each question its own.")
+        found[question.id] = question
+    if not found:
+        raise InputError(f"{path} has no questions.", "Write one JSON object per line.")
+    return list(found.values())
 
 
-def _names(location: SourceLocation, record: JsonLine, key: str) -> frozenset[str]:
-    value: object = record.get(key)
+def _read_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects of a file, each with its place; blank lines are skipped."""
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be read: {error.strerror}.", "Make it a file you may read."
+        ) from error
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        place = f"{path}, line {number}"
+        try:
+            value: object = orjson.loads(line)
+        except orjson.JSONDecodeError as error:
+            raise _error(place, f"not JSON ({error})", "Write one JSON object per line.") from error
+        if not isinstance(value, dict):
+            raise _error(place, "not a JSON object", "Write one JSON object per line.")
+        yield place, cast(dict[str, Any], value)
+
+
+def _error(place: str, what: str, remedy: str) -> InputError:
+    return InputError(f"{place}: {what}.", remedy)
+
+
+def _text(value: object) -> str:
+    """A name as text; numbers are allowed. "" if it is neither."""
+    is_name = isinstance(value, str | int) and not isinstance(value, bool)
+    return str(value).strip() if is_name else ""
+
+
+def _name(place: str, line: dict[str, Any], key: str) -> str:
+    name = _text(line.get(key))
+    if not name:
+        raise _error(
+            place, f"{key} is missing or no text", "Every question needs id, bank and question."
+        )
+    return name
+
+
+def _names(place: str, line: dict[str, Any], key: str) -> frozenset[str]:
+    value: object = line.get(key)
     if value is None:
         return frozenset()
-    items = cast(list[object], value) if isinstance(value, list) else [None]
-    names = [name_text(item) for item in items]
+    names = list(map(_text, cast(list[object], value))) if isinstance(value, list) else [""]
     if not all(names):
-        remedy = f"Write {key} as a list of ids, or leave it out."
-        raise line_error(location, f"{key} is not a list of ids", remedy)
+        raise _error(place, f"{key} is not a list of ids", f"Write {key} as a list of ids.")
     return frozenset(names)
-
-
-def _check_banks(questions: Iterable[Question], files: Files, folder: Path) -> None:
-    known = files.banks
-    for question in questions:
-        if question.bank not in known:
-            raise InputError(
-                f"Question {question.id!r} asks bank {question.bank!r}, for which {folder} has "
-                "no conversation and no transcripts.",
-                f"There are: {', '.join(known)}.",
-            )
-
-
-def _check_labelled_sessions(found: EvaluationSet) -> None:
-    """Check that at least one of the labelled sessions can be read."""
-    labels, missing = found.labels, found.sessions_without_transcript
-    if labels is None or len(missing) < len(labels.sessions):
-        return
-    known = sorted(found.files.session_names)
-    raise InputError(
-        f"No session of {found.folder / LABELS} has a transcript, as {missing[0]!r}.",
-        f"Name sessions by their files without the ending, as {known[0]!r}."
-        if known
-        else f"Put the transcripts into {found.folder / TRANSCRIPTS}/BANK.",
-    )
-
-
-def _check_conversation(path: Path, wanted: set[str]) -> None:
-    """Check that every line has a text, and that each gold id belongs to one line only."""
-    lines: dict[str, int] = {}
-    for location, record in read_lines(path):
-        if not isinstance(record.get("text"), str):
-            raise line_error(
-                location, "text is missing or no text", "Every line needs the words that were said."
-            )
-        id = name_text(record.get("id"))
-        if id in wanted and id in lines:
-            raise line_error(
-                location,
-                f"the id {id!r}, which a question names as gold, is taken by line {lines[id]}",
-                "Give every turn of a bank an id of its own.",
-            )
-        lines.setdefault(id, location.line)
-    if not lines:
-        raise InputError(f"{path} is empty.", "Put the turns there, one JSON object per line.")

@@ -1,4 +1,4 @@
-"""Reading the threads of a forge: which one, which repository, which token, and into which bank.
+"""Reading the threads of a forge: which repository, which token, and into which bank.
 
 The token is sent only to the host of the settings: a git remote on another host is not read,
 whatever the repository's configuration says. Imported only when a forge is read.
@@ -18,9 +18,8 @@ from holdfast.refine.git.forge_sync import (
     count_forge,
     read_forge,
 )
-from holdfast.sources.forge import github, gitlab
+from holdfast.sources.forge import github
 from holdfast.sources.forge.client import Pace
-from holdfast.sources.forge.drafts import Forge
 from holdfast.sources.project import normal_remote, run_git
 
 OnMessage = Callable[[str], None]
@@ -64,7 +63,7 @@ def count_new_threads(context: Context, name: str, bank: str, on_message: OnMess
     return count_forge(store, into or "", forge)
 
 
-def _forge(context: Context, name: str, on_message: OnMessage) -> Forge:
+def _forge(context: Context, name: str, on_message: OnMessage) -> github.GitHub:
     folder = current_folder()
     if context.banks.is_excluded(folder):
         raise InputError(
@@ -72,9 +71,7 @@ def _forge(context: Context, name: str, on_message: OnMessage) -> Forge:
             "See exclude.projects in config.toml.",
         )
     access = context.settings.forge
-    url = access.url if name else _api_address(access.url, _remotes(folder))
-    is_gitlab = gitlab.is_gitlab(url)
-    host = gitlab.web_host(url) if is_gitlab else github.web_host(url)
+    host = github.web_host(access.url)
     if not name:
         name = _repository_name(folder, host)
     if access.token_env and not access.token:
@@ -83,20 +80,7 @@ def _forge(context: Context, name: str, on_message: OnMessage) -> Forge:
             "Set that variable, or take the setting out of config.toml.",
         )
     pace = Pace(access.wait_s, access.requests, on_message)
-    if is_gitlab:
-        token = access.gitlab_token or gitlab.glab_token(host.partition("/")[0])
-        return gitlab.GitLab(name, url, token, pace)
-    return github.GitHub(name, url, access.token or github.gh_token(host), pace)
-
-
-def _api_address(url: str, remotes: list[str]) -> str:
-    """The address of the settings; that of gitlab.com where they name none, and the repository has
-    a remote there and none on GitHub."""
-    if url.rstrip("/") != github.PUBLIC:
-        return url
-    hosts = {remote.partition("/")[0] for remote in remotes}
-    is_there = gitlab.web_host(gitlab.PUBLIC) in hosts and github.web_host(url) not in hosts
-    return gitlab.PUBLIC if is_there else url
+    return github.GitHub(name, access.url, access.token or github.gh_token(host), pace)
 
 
 def _repository_name(folder: str, host: str) -> str:
@@ -111,8 +95,7 @@ def _repository_name(folder: str, host: str) -> str:
         )
     raise InputError(
         f"The remote of this repository ({remotes[0]}) is not on {host}.",
-        "Set forge.url in config.toml to the API of its host: https://HOST/api/v3 for GitHub, "
-        "https://HOST/api/v4 for GitLab.",
+        "Set forge.url in config.toml to the API of its host: https://HOST/api/v3.",
     )
 
 

@@ -19,7 +19,6 @@ from holdfast.learn.decision_state import RETENTION_AUTHOR
 from holdfast.model.curation import Action, in_effect, not_restored
 from holdfast.model.ledgers.injections import Injection, InjectionUse
 from holdfast.model.to_json import to_jsonable
-from holdfast.recall.core.plan import RecallPlan
 from holdfast.times import add_seconds
 
 DEFAULT_DAYS = 30
@@ -29,10 +28,8 @@ USED_OUTCOMES = (InjectionUse.CITED, InjectionUse.FILE, InjectionUse.WORDING)
 _MAX_INJECTIONS = 100_000
 # A usual estimate for English text and code; no tokenizer of the agent's model is at hand.
 _CHARACTERS_PER_TOKEN = 4
-# Injections listed on the page, and questions of the own history that `measure` asks: more
-# questions make the figures steadier and the command slower.
+# Injections listed on the page.
 _MAX_LISTED = 50
-_MAX_QUESTIONS = 50
 
 CANNOT_CLAIM = (
     "Used means that there is a trace: the text was cited, one of its files was touched, or its "
@@ -78,8 +75,8 @@ class Spent(NamedTuple):
 
 
 class UsageReport(NamedTuple):
-    """The report on some days up to now. `told` counts the sessions with injected context; `own` is
-    the result of `eval --own`, if asked for. The field names are the keys of the JSON output."""
+    """The report on some days up to now. `told` counts the sessions with injected context. The
+    field names are the keys of the JSON output."""
 
     bank: str
     since: str
@@ -95,7 +92,6 @@ class UsageReport(NamedTuple):
     failure: Failure | None
     hours_since_failure: float | None
     latest: tuple[Injection, ...]
-    own: Any = None
     # What became of what was injected in each week, by its Monday.
     weeks: Mapping[str, OutcomeCounts] = MappingProxyType({})
     cannot_claim: tuple[str, ...] = CANNOT_CLAIM
@@ -105,10 +101,9 @@ def gather_usage(
     memory: Holdfast,
     bank: str | None,
     days: int = DEFAULT_DAYS,
-    measure: bool = False,
     now: str = "",
 ) -> UsageReport:
-    """Add up the last days; `measure` also evaluates recall on the own history."""
+    """Add up the last days."""
     until = now or utc_now()
     since = add_seconds(until, -days * _DAY_S)
     id = memory.context.bank_id(bank)
@@ -130,7 +125,6 @@ def gather_usage(
         failure=last,
         hours_since_failure=_hours_between(last.time, until) if last else None,
         latest=tuple(known[:_MAX_LISTED]),
-        own=_evaluate_own(memory, id) if measure else None,
         weeks=_by_week(known),
     )
 
@@ -206,20 +200,8 @@ def _hours_between(earlier: str, later: str) -> float:
     return round(max(0.0, passed.total_seconds() / 3600), 1)
 
 
-def _evaluate_own(memory: Holdfast, id: str | None) -> Any:
-    """The result of `eval --own` for a few questions; None if the history yields no question."""
-    from holdfast.app.evaluation import own, replay, sets
-
-    questions = own.find_questions(memory.reader, id).questions
-    if not questions:
-        return None
-    return replay.replay(memory, sets.sample_evenly(questions, _MAX_QUESTIONS), RecallPlan())
-
-
 def usage_json(report: UsageReport) -> dict[str, Any]:
     """The report as JSON, without the list of injections."""
-    own = report.own
-    measured = own and {"questions": own.questions, **own.measures, "chance": own.chance}
-    fields = report._asdict() | {"own": measured}
+    fields = report._asdict()
     del fields["latest"]
     return to_jsonable(fields)

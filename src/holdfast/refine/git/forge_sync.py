@@ -28,7 +28,8 @@ from holdfast.refine.git.forge_threads import (
 )
 from holdfast.refine.ingest.erasure_marks import ErasedNames
 from holdfast.regex import regex
-from holdfast.sources.forge.drafts import Account, Forge, Page, PullDraft, RemarkDraft, ThreadDraft
+from holdfast.sources.forge.drafts import Account, Page, PullDraft, RemarkDraft, ThreadDraft
+from holdfast.sources.forge.github import GitHub
 from holdfast.sources.json_fields import normal_time
 from holdfast.store.protocol import Writer
 from holdfast.store.records.forge import ForgeRepository
@@ -91,7 +92,7 @@ class ForgeCount:
     more: bool = False
 
 
-def count_forge(writer: Writer, bank: str, forge: Forge) -> ForgeCount:
+def count_forge(writer: Writer, bank: str, forge: GitHub) -> ForgeCount:
     """Count what is new on a forge. Changes nothing."""
     known = _known_repository(writer, bank, forge) if bank else None
     changed: Counter[str] = Counter()
@@ -112,7 +113,7 @@ def count_forge(writer: Writer, bank: str, forge: Forge) -> ForgeCount:
 def read_forge(
     writer: Writer,
     bank: str,
-    forge: Forge,
+    forge: GitHub,
     patterns: Iterable[tuple[str, str]],
     now: Callable[[], str],
     on_progress: Progress = lambda done, total: None,
@@ -135,7 +136,7 @@ class _ForgeReader:
         self,
         writer: Writer,
         bank: str,
-        forge: Forge,
+        forge: GitHub,
         redactor: Redactor,
         now: Callable[[], str],
         on_progress: Progress,
@@ -203,7 +204,7 @@ class _ForgeReader:
             self.report.unchanged += 1
             return
         more = (self._forge.pull(draft.number) if draft.is_pull else None) or PullDraft()
-        remarks = (*more.reviews, *self._forge.notes(draft))
+        remarks = more.reviews
         record = self._build_thread(draft, id, more)
         before = self._writer.forge.thread_uncurated(self._bank, kind, id)
         if before is not None and erased.has(*text_mark):
@@ -263,7 +264,7 @@ class _ForgeReader:
             merge=more.merge if _is_sha(more.merge) else "",
             base=self._clean_name(more.base),
             branch=self._clean_name(more.branch),
-            fixes=tuple(dict.fromkeys((*closed_issues(texts), *more.fixes))),
+            fixes=tuple(dict.fromkeys(closed_issues(texts))),
         )
 
     def _read_remark(self, draft: RemarkDraft) -> None:
@@ -329,11 +330,11 @@ def _trust(author: Account) -> Trust:
     return Trust.TEAM if author.team and not author.bot else Trust.EXTERNAL
 
 
-def _known_repository(writer: Writer, bank: str, forge: Forge) -> ForgeRepository | None:
+def _known_repository(writer: Writer, bank: str, forge: GitHub) -> ForgeRepository | None:
     return next((f for f in writer.forge.repositories(bank) if f.repo == forge.repo), None)
 
 
-def _thread_name(draft: ThreadDraft | RemarkDraft, forge: Forge) -> tuple[str, str]:
+def _thread_name(draft: ThreadDraft | RemarkDraft, forge: GitHub) -> tuple[str, str]:
     """The kind and the id of a thread, or of the thread of a remark. The id names the repository,
     without the host if that is GitHub."""
     id = thread_id(draft.number, forge.repo.removeprefix("github.com/"))

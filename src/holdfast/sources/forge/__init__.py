@@ -1,5 +1,5 @@
-"""Reads issues, pull requests and comments from a forge: GitHub, GitHub Enterprise and GitLab.
+"""Reads issues, pull requests and comments from GitHub and GitHub Enterprise.
 
-`drafts` has the `Forge` protocol and its records, `github` and `gitlab` implement it, `listing`
-reads lists page by page, `client` makes the requests at the pace the forge allows.
+`github` gives the records in `drafts`, `listing` reads lists page by page, `client` makes the
+requests at the pace the forge allows.
 """

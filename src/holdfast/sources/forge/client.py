@@ -13,7 +13,7 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
-from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from holdfast.errors import ForgeBusyError, ForgeError, ForgeRefusedError, SettingsError
 from holdfast.http_client import (
@@ -46,6 +46,7 @@ _MAX_HEADER_CHARS = 1000
 _MAX_MESSAGE_CHARS = 200
 _NEXT = regex(r'<([^<>]+)>\s*;\s*rel="?next"?')
 _LAST = regex(r'<[^<>]+[?&]page=(\d+)[^<>]*>\s*;\s*rel="?last"?')
+_TOKEN_HINT = "GITHUB_TOKEN, or `gh auth login`"
 _CONTROL = regex(r"[\x00-\x1f\x7f-\x9f]+")
 
 
@@ -103,17 +104,13 @@ class ForgeClient:
         token: str = "",
         headers: Mapping[str, str] | None = None,
         pace: Pace = DEFAULT_PACE,
-        token_hint: str = "GITHUB_TOKEN, or `gh auth login`",
     ) -> None:
-        """`token_hint` says how a token is given to this forge."""
-        self._token_hint = token_hint
         self.url = url.rstrip("/")
         parts = urlsplit(self.url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
             raise SettingsError(
                 f"{url!r} is not the address of a forge.",
-                "Set forge.url to something like https://github.example.com/api/v3 or "
-                "https://gitlab.example.com/api/v4.",
+                "Set forge.url to something like https://github.example.com/api/v3.",
             )
         is_local = is_loopback(parts.hostname)
         if token and parts.scheme == "http" and not is_local:
@@ -215,10 +212,8 @@ class ForgeClient:
         self._resume_at = 0.0
         refused = reply.status in (403, 429)
         after_s = reply.retry_after_s
-        # GitLab's headers have no `X-`.
-        spent = 0 in (_number(reply.headers.get(f"{x}RateLimit-Remaining")) for x in ("X-", ""))
-        resets = (_number(reply.headers.get(f"{x}RateLimit-Reset")) for x in ("X-", ""))
-        reset = next((time for time in resets if time is not None), None)
+        spent = _number(reply.headers.get("X-RateLimit-Remaining")) == 0
+        reset = _number(reply.headers.get("X-RateLimit-Reset"))
         now = self._pace.clock()
         if refused and after_s is not None:
             self._resume_at = now + max(after_s, 1.0)
@@ -256,12 +251,9 @@ class ForgeClient:
             ) from error
         link, etag = reply.headers.get("Link") or "", reply.headers.get("ETag") or ""
         found, last = _NEXT.search(link), _LAST.search(link)
-        next_url = urljoin(url, found[1]) if found else ""
-        # A GitLab behind a proxy may write links to a host that only it knows.
-        page = reply.headers.get("X-Next-Page") or ""
         return Answer(
             value,
-            _on_page(url, page) if page.isdigit() else next_url,
+            urljoin(url, found[1]) if found else "",
             int(last[1]) if last else 0,
             etag if fits_header(etag, _MAX_HEADER_CHARS) else "",
         )
@@ -272,25 +264,18 @@ class ForgeClient:
         path = urlsplit(url).path
         match reply.status:
             case 401:
-                remedy = f"Give a token that is still valid: {self._token_hint}."
+                remedy = f"Give a token that is still valid: {_TOKEN_HINT}."
             case 403 if reply.headers.get("X-GitHub-SSO"):
                 remedy = "Authorize the token for the organisation's single sign-on."
             case 403:
                 remedy = "The token needs to read issues and pull requests of this repository."
             case 404 | 410 if not self.has_token:
-                remedy = f"Check the name; a private repository needs {self._token_hint}."
+                remedy = f"Check the name; a private repository needs {_TOKEN_HINT}."
             case 404 | 410:
                 remedy = "Check the name, and whether the token may see this repository."
             case _:
                 remedy = "Try again later."
         return ForgeRefusedError(f"{what} ({path}).", remedy, reply.status)
-
-
-def _on_page(url: str, page: str) -> str:
-    """The same address, on another page of the list."""
-    parts = urlsplit(url)
-    query = [(name, value) for name, value in parse_qsl(parts.query) if name != "page"]
-    return parts._replace(query=urlencode([*query, ("page", page)])).geturl()
 
 
 def _origin(url: str) -> str:

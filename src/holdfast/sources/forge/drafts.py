@@ -1,4 +1,4 @@
-"""The protocol of a forge, and the records it gives: threads, the parts of pulls, and remarks.
+"""The records that a forge gives: threads, the parts of pulls, and remarks.
 
 A draft holds the text of the forge as it is: nothing is redacted yet and nothing is trusted. Lists
 come in pages, the oldest change first, so that reading may stop after any page.
@@ -6,8 +6,7 @@ come in pages, the oldest change first, so that reading may stop after any page.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from holdfast.model.forge import ForgeAccount, RemarkKind, ThreadState
 
@@ -67,8 +66,6 @@ class PullDraft(NamedTuple):
     branch: str = ""
     state: ThreadState | None = None
     messages: tuple[str, ...] = ()
-    # Issues that it closes, if the forge says so in other words than `Fixes #7`.
-    fixes: tuple[int, ...] = ()
     reviews: tuple[RemarkDraft, ...] = ()
     logins: tuple[ForgeAccount, ...] = ()
 
@@ -83,37 +80,3 @@ class Page(NamedTuple, Generic[_Draft]):
     address: str = ""
     tag: str = ""
     total: int = 0
-
-
-class Forge(Protocol):
-    """A repository on a forge. Every failure is a ForgeError."""
-
-    # `github.com/owner/name`, and `owner/name`.
-    repo: str
-    own: str
-    # The names that `remarks` takes.
-    lists: tuple[str, ...]
-
-    @property
-    def requests(self) -> int:
-        """How many requests were made so far."""
-        ...
-
-    def threads(self, since: str, tags: Mapping[str, str]) -> Iterator[Page[ThreadDraft]]:
-        """The pulls and issues that changed since a time, "" for all. `tags` are ETags of earlier
-        pages by their address; an unchanged page is not given again."""
-        ...
-
-    def pull(self, number: int) -> PullDraft | None:
-        """The parts of one pull; None if the forge does not have it any more."""
-        ...
-
-    def notes(self, thread: ThreadDraft) -> tuple[RemarkDraft, ...]:
-        """The remarks of a thread that changed, as far as they are in no list."""
-        ...
-
-    def remarks(
-        self, name: str, since: str, tags: Mapping[str, str]
-    ) -> Iterator[Page[RemarkDraft]]:
-        """The remarks of one list that changed since a time."""
-        ...

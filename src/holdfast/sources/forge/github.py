@@ -47,7 +47,11 @@ def gh_token(host: str) -> str:
 
 
 class GitHub:
-    """One repository on GitHub; see `drafts.Forge`."""
+    """One repository on GitHub. Every failure is a ForgeError.
+
+    `repo` is `github.com/owner/name`, `own` is `owner/name`, `lists` are the names that `remarks`
+    takes. `threads` and `remarks` give what changed since a time, "" for all; their `tags` are
+    ETags of earlier pages by their address, and an unchanged page is not given again."""
 
     lists = tuple(_LISTS)
 
@@ -81,10 +85,6 @@ class GitHub:
             # A repository without pulls has no list of comments on them.
             if error.status not in (404, 410):
                 raise
-
-    def notes(self, thread: ThreadDraft) -> tuple[RemarkDraft, ...]:
-        """None: all comments are in lists."""
-        return ()
 
     def pull(self, number: int) -> PullDraft | None:
         path = f"{self._path}/pulls/{number}"

@@ -16,7 +16,7 @@ from holdfast.sources.forge.client import Answer, ForgeClient
 from holdfast.sources.forge.drafts import Page, RemarkDraft, ThreadDraft
 from holdfast.sources.json_fields import Record, normal_time, objects, string
 
-# The largest page that GitHub and GitLab give.
+# The largest page that GitHub gives.
 PAGE_SIZE = 100
 # Two million entries: a list that goes on is one that leads in circles.
 _MAX_LIST_PAGES = 20_000

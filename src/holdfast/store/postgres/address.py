@@ -59,11 +59,6 @@ def read_address(url: str, wait_s: float | None = None) -> Address:
     return Address(rest, seconds if wait_s is None else wait_s, limit, schema, partitions)
 
 
-def with_schema(url: str, schema: str) -> str:
-    """The same address with another schema."""
-    return f"{url}{'&' if urlsplit(url).query else '?'}schema={schema}"
-
-
 def location_of(url: str) -> str:
     """The server and database of a URL, without user and password, for messages."""
     parts = urlsplit(url)

@@ -9,7 +9,6 @@ from functools import partial
 import psycopg
 
 from holdfast.store.across_tables.parts import WriterParts
-from holdfast.store.postgres.address import SCHEMA
 from holdfast.store.postgres.connection import PostgresConnection, generation, table_sizes
 from holdfast.store.postgres.erasure import PostgresEraser
 from holdfast.store.postgres.errors import store_error
@@ -124,13 +123,3 @@ class PostgresStore(WriterParts):
     def check_integrity(self) -> IntegrityReport:
         """Check the derived rows. The server checks its pages itself."""
         return IntegrityReport((), (*derived_faults(self.database), *self._index.faults()))
-
-
-def drop(url: str) -> None:
-    """Remove a memory with all that is in it, unless it is in the default schema."""
-    server = PostgresConnection(url)
-    try:
-        if server.schema != SCHEMA:
-            server.script(f'DROP SCHEMA IF EXISTS "{server.schema}" CASCADE')
-    finally:
-        server.close()

@@ -70,7 +70,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "/repos": ("/repos", "/repos?commit={commit}", "/repos?path=none.py"),
     "/status": ("/status", "/status?look=doctor", "/status?look=sizes"),
     "/week": ("/week", "/week?of=2026-10-28", "/week?of=2020-01-01"),
-    "/worth": ("/worth", "/worth?measure=1"),
+    "/worth": ("/worth",),
 }  # fmt: skip
 _LINK = re.compile(r'(?:href|action)="([^"]*)"')
 _HEADING = re.compile(r"<h[12]>.*?</h[12]>", re.DOTALL)

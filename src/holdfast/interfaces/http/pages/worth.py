@@ -23,17 +23,16 @@ _OUTCOMES = ("used", "ignored", "wrong")
 
 @router.get("")
 async def worth(
-    request: PageRequestDep, bank: str = "all", days: int = DEFAULT_DAYS, measure: bool = False
+    request: PageRequestDep, bank: str = "all", days: int = DEFAULT_DAYS
 ) -> HTMLResponse:
-    """The same as `holdfast worth`; with `measure` also a measurement on the own history."""
+    """The same as `holdfast worth`."""
     looked_back = days if days in _DAY_CHOICES else DEFAULT_DAYS
 
     def load(memory: Holdfast) -> tuple[UsageReport, list[Bank]]:
-        seen = gather_usage(memory, bank, looked_back, measure)
+        seen = gather_usage(memory, bank, looked_back)
         return seen, memory.reader.banks.all()
 
-    # Measuring takes seconds and searches with models, so it runs on the engine thread.
-    seen, banks = await (request.pool.run if measure else request.pool.read)(load)
+    seen, banks = await request.pool.read(load)
     total = seen.total
     parts = [("used", total.used), ("ignored", total.ignored), ("wrong", total.wrong)]
     parts += [("did not arrive", total.lost), ("not judged yet", total.unjudged)]
@@ -44,7 +43,6 @@ async def worth(
         bank=bank,
         banks=banks,
         choices=_DAY_CHOICES,
-        measured=measure,
         shares=shares(parts),
         plot=_by_week(seen),
         judged=total.used + total.ignored + total.wrong,

@@ -2,47 +2,46 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, TextIO
 
 from holdfast.app.core.context import ALL_BANKS, utc_now
-from holdfast.app.evaluation.distilled import read_distilled
-from holdfast.app.evaluation.engine import BUDGETS, derive_all, read_files
+from holdfast.app.evaluation.distilled import Distilled, read_distilled
+from holdfast.app.evaluation.engine import BUDGETS, Ranking, Record, load_set, open_home
 from holdfast.app.evaluation.evaluate import Report, evaluate
-from holdfast.app.evaluation.home import open_home
-from holdfast.app.evaluation.knowledge import KnowledgeReport, measure_knowledge
-from holdfast.app.evaluation.labels import LABELS
 from holdfast.app.evaluation.metrics import MEASURES, Measures
-from holdfast.app.evaluation.out_files import open_ranks, open_records, records_path
-from holdfast.app.evaluation.overrides import with_overrides
-from holdfast.app.evaluation.own import History, find_questions, too_little_history
-from holdfast.app.evaluation.replay import OwnReport, replay
-from holdfast.app.evaluation.sets import QUESTIONS, EvaluationSet, read_set, sample_evenly
-from holdfast.app.memory import Holdfast, open_memory
+from holdfast.app.evaluation.own import (
+    History,
+    OwnReport,
+    find_questions,
+    replay,
+    too_little_history,
+)
+from holdfast.app.evaluation.sets import EvaluationSet, read_set, sample_evenly
+from holdfast.app.memory import open_memory
 from holdfast.errors import InputError
-from holdfast.inference.encoder import packaged_encoder
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.output.knowledge import knowledge_json, print_knowledge
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.progress import Progress
 from holdfast.interfaces.cli.screen import Screen, amount, number
+from holdfast.model.to_json import to_jsonable
 from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.settings import load_settings
+from holdfast.sources.json_fields import mapping
 from holdfast.store.across_tables.lookup import Counts
 from holdfast.version import __version__
 
 HELP = """\
-Measure how well recall answers a set of questions, and how much of what should be known after
-a session was extracted.
+Measure how well recall answers a set of questions, and write what was distilled of sessions.
 
 DIR holds conversations/BANK.jsonl or transcripts/BANK/*.jsonl, and one or both of
 
   questions.jsonl   one JSON object per line with id, bank, question, gold (ids of turns),
                     gold_sessions, category, abstain
-  labels.jsonl      what should be known of transcripts: session (the name of the file
-                    without its ending), kind, text, weight (1 to 3); or session, title
+  labels.jsonl      what should be known of the transcripts; only that it is there counts
 
 The set is read into a temporary memory; your memory is not touched. --out writes one line per
 question, with its ranking. If the set has only labels, it writes one line per record and per
@@ -55,9 +54,6 @@ should find the earlier sessions that changed the same files."""
 EXAMPLES = """\
   holdfast eval sets/locomo
   holdfast eval sets/locomo --json --out ranks.jsonl
-  holdfast eval sets/locomo --keep /tmp/locomo-home      again, without reading again
-  holdfast eval sets/locomo --store postgresql://me@db/scratch
-  holdfast eval sets/locomo --keep /tmp/locomo-home --set thresholds.by_words=0.5
   holdfast eval sets/my-sessions --out known.jsonl       with labels.jsonl: what was distilled
   holdfast eval --own --limit-questions 200"""
 
@@ -65,6 +61,8 @@ _HEADS = ("R@5", "R@10", "R@20", "all@10", "MRR", "S@1", "S@5", "S-MRR", "abs-P"
 _LEGEND = """\
 R@k: share of the gold turns among the first k; all@10: all of them; MRR: one over the place of the
 first. S: the same for sessions. abs: precision and recall of abstaining. –: not measurable here."""
+# A file whose first line has one of these keys was written by `--out`, which may overwrite it.
+_OUT_KEYS = frozenset({"abstained", "summary", "evidence"})
 
 
 def configure(parser: Parser) -> None:
@@ -81,38 +79,21 @@ def configure(parser: Parser) -> None:
         options.positive,
     )
     parser.choice("--budget", BUDGETS, "the budget of recall", "mid")
-    parser.repeated(
-        "--set",
-        "change a ranking parameter, such as weights.words=0.3; repeatable",
-        metavar="NAME=VALUE",
-    )
     for_out = "write every ranking or record, one JSON object per line"
     options.add_path(parser, "--out", "FILE", for_out)
-    for_folder = "keep the temporary memory in this folder, and reuse it"
-    options.add_path(parser, "--keep", "FOLDER", for_folder)
-    parser.option(
-        "--store",
-        "URL",
-        "use a PostgreSQL database, in a schema that is removed afterwards",
-    )
     options.add(parser, "json")
 
 
 def run(screen: Screen, arguments: Arguments) -> None:
     folder: Path | None = arguments.folder
     if arguments.own:
-        if folder is not None or arguments.keep is not None or arguments.store:
-            raise InputError(
-                "--own asks your own memory: it takes no DIR, no --keep and no --store.",
-                "Leave them out.",
-            )
+        if folder is not None:
+            raise InputError("--own asks your own memory: it takes no DIR.", "Leave it out.")
         return _run_own(screen, arguments)
     if folder is None:
         raise InputError(
             "No set is given.", "Give the folder of a set, or --own for your own history."
         )
-    if arguments.keep is not None and arguments.store:
-        raise InputError("--keep and --store cannot be combined.", "Leave out --keep or --store.")
     if arguments.bank:
         raise InputError(
             "The questions of a set name their banks.", "Leave out --bank, or use --own."
@@ -120,127 +101,137 @@ def run(screen: Screen, arguments: Arguments) -> None:
     return _run_set(screen, arguments, folder)
 
 
-class _Measured(NamedTuple):
-    """What was measured on a set, and how much was read of it."""
-
-    folder: Path
-    banks: Sequence[str]
-    stored: Counts
-    failed_lines: int
-    report: Report | None
-    knowledge: KnowledgeReport | None
-
-
-def _plan(arguments: Arguments) -> RecallPlan:
-    return with_overrides(RecallPlan(budget=Budget(arguments.budget)), arguments.set)
-
-
 def _run_set(screen: Screen, arguments: Arguments, folder: Path) -> None:
-    plan = _plan(arguments)
     wanted = read_set(folder)
-    out: Path | None = arguments.out
-    _refuse_unusable(arguments, wanted)
     questions = sample_evenly(wanted.questions, arguments.limit_questions)
-    records_out = records_path(out) if out and questions else out
-    report = knowledge = None
+    out: Path | None = arguments.out
+    records_out = out.with_name(f"{out.stem}.records{out.suffix}") if out and questions else out
+    report = distilled = None
     with (
-        open_home(load_settings(), folder, arguments.keep, arguments.store) as memory,
-        open_ranks(out if questions else None) as record,
-        open_records(records_out if wanted.labels else None) as record_distilled,
+        open_home(load_settings()) as memory,
+        _open_out(out if questions else None) as ranks,
+        _open_out(records_out if wanted.has_labels else None) as records,
     ):
-        failed = _load(memory, folder, with_meaning=bool(questions) and arguments.budget != "low")
+        needs_vectors = bool(questions) and arguments.budget != "low"
+        failed = load_set(memory, wanted, needs_vectors, _watch)
         if questions:
-            asking = Progress("asking", lambda count: number(count, "question"))
-            report = evaluate(memory, questions, plan, asking, record, failed)
-            asking.finish()
-        if wanted.labels:
-            listing = Progress("listing", lambda count: number(count, "session"))
-            distilled = read_distilled(memory, wanted.files.conversations.values(), listing)
-            listing.finish()
-            record_distilled(distilled)
-            comparing = Progress("comparing", lambda count: number(count, "sentence"))
-            knowledge = measure_knowledge(
-                wanted.labels,
-                distilled,
-                packaged_encoder(os.cpu_count() or 1),
-                wanted.sessions_without_transcript,
-                failed,
-                comparing,
-            )
-            comparing.finish()
+            with _watch("asking") as progress:
+                plan = RecallPlan(budget=Budget(arguments.budget))
+                report = evaluate(memory, questions, plan, progress, _recorder(ranks), failed)
+        if wanted.has_labels:
+            distilled = read_distilled(memory, wanted.conversations.values())
+            _write(records, (one._asdict() for one in distilled.sessions))
+            _write(records, (to_jsonable(one) for one in distilled.records))
         stored = memory.inventory.counts()
-    measured = _Measured(folder, wanted.files.banks, stored, failed, report, knowledge)
     if arguments.json:
-        screen.json(_set_json(measured))
-    else:
-        _print_set(screen, measured)
-
-
-def _refuse_unusable(arguments: Arguments, wanted: EvaluationSet) -> None:
-    """Raise an error for options that this set has no use for, or that would destroy it."""
-    if not wanted.questions and (arguments.limit_questions is not None or arguments.set):
-        raise InputError(
-            f"{wanted.folder} has no questions: --limit-questions and --set change nothing.",
-            "Leave them out.",
+        screen.json(_set_json(wanted, stored, failed, report, distilled))
+        return
+    asked = f"{number(len(questions), 'question')} to " if report else ""
+    screen.line(
+        f"{screen.paint(str(folder), 'bold')}: {asked}{number(len(wanted.banks), 'bank')} with "
+        f"{number(stored.sessions, 'session')}, {number(stored.turns, 'turn')}"
+    )
+    if distilled:
+        screen.line(
+            f"distilled: {number(len(distilled.records), 'record')} of "
+            f"{number(len(distilled.sessions), 'transcript')}"
         )
-    own = [wanted.folder / name for name in (QUESTIONS, LABELS)]
-    if arguments.out and arguments.out.resolve() in [path.resolve() for path in own]:
-        raise InputError(f"{arguments.out} is part of the set.", "Give --out another name.")
-
-
-def _load(memory: Holdfast, folder: Path, with_meaning: bool) -> int:
-    """Read a set; returns how many lines could not be read."""
-    reading = Progress("reading", amount)
-    failed = read_files(memory, folder, reading, os.cpu_count() or 1)
-    reading.finish()
-    deriving = Progress("deriving", lambda count: number(count, "step"))
-    derive_all(memory, deriving)
-    deriving.finish()
-    if with_meaning:
-        embedding = Progress("embedding", lambda count: number(count, "passage"))
-        memory.ingestion.embed(on_progress=embedding)
-        embedding.finish()
-    return failed
+    if report:
+        screen.line()
+        _print_report(screen, report)
 
 
 def _run_own(screen: Screen, arguments: Arguments) -> None:
-    with open_memory(create=False) as memory, open_ranks(arguments.out) as record:
+    with open_memory(create=False) as memory, _open_out(arguments.out) as out:
         id = memory.context.bank_id(arguments.bank or ALL_BANKS)
         history = find_questions(memory.reader, id)
         questions = sample_evenly(history.questions, arguments.limit_questions)
-        asking = Progress("asking", lambda count: number(count, "question"))
-        report = replay(memory, questions, _plan(arguments), asking, record)
-        asking.finish()
+        plan = RecallPlan(budget=Budget(arguments.budget))
+        with _watch("asking") as progress:
+            report = replay(memory, questions, plan, progress, _recorder(out))
         name = memory.context.bank_name(id)
     if arguments.json:
-        screen.json(_own_report_json(report, history, name))
+        screen.json(_own_json(report, history, name))
     else:
         _print_own(screen, report, history, name)
 
 
-def _set_json(measured: _Measured) -> dict[str, object]:
-    report, knowledge, stored = measured.report, measured.knowledge, measured.stored
-    asked = report.overall.counts._asdict() if report else {}
-    unknown = {"unknown_gold": report.unknown_gold} if report else {}
-    return {
-        "set": str(measured.folder),
-        "date": utc_now(),
-        "settings": _settings(report) if report else {"version": __version__},
-        "counts": {
-            "banks": len(measured.banks),
-            "sessions": stored.sessions,
-            "turns": stored.turns,
-            **asked,
-            **unknown,
-            "failed_lines": measured.failed_lines,
-        },
-        **(_report_json(report) if report else {}),
-        **({"knowledge": knowledge_json(knowledge)} if knowledge else {}),
-    }
+_NOUNS = {"deriving": "step", "embedding": "passage", "asking": "question"}
 
 
-def _report_json(report: Report) -> dict[str, object]:
-    return {
+@contextmanager
+def _watch(step: str) -> Generator[Progress]:
+    noun = _NOUNS.get(step)
+    progress = Progress(step, lambda count: number(count, noun) if noun else amount(count))
+    yield progress
+    progress.finish()
+
+
+@contextmanager
+def _open_out(path: Path | None) -> Generator[TextIO | None]:
+    """A file for lines of JSON. Overwrites only what an evaluation wrote."""
+    if path is None:
+        yield None
+        return
+    try:
+        if path.exists() and not _is_own(path):
+            raise InputError(
+                f"{path} already exists and was not written by `holdfast eval`.",
+                "Give --out another name.",
+            )
+        file = path.open("w", encoding="utf-8", buffering=1)
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be written: {error.strerror}.", "Give --out a file you may write to."
+        ) from error
+    with file:
+        yield file
+
+
+def _is_own(path: Path) -> bool:
+    with path.open("rb") as file:
+        line = file.readline(1 << 20)
+    try:
+        found: Any = json.loads(line or "{}")
+    except ValueError:
+        return False
+    # The questions and labels of a set have none of these.
+    keys = set(mapping(found))
+    return isinstance(found, dict) and (not keys or not _OUT_KEYS.isdisjoint(keys))
+
+
+def _write(file: TextIO | None, lines: Iterable[Mapping[str, Any]]) -> None:
+    if file is not None:
+        file.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+
+
+def _recorder(file: TextIO | None) -> Record:
+    def record(id: str, ranking: Ranking) -> None:
+        line = {"id": id, **ranking._asdict(), "ms": round(ranking.ms, 3)}
+        del line["absent"]
+        _write(file, [line])
+
+    return record
+
+
+def _set_json(
+    wanted: EvaluationSet,
+    stored: Counts,
+    failed: int,
+    report: Report | None,
+    distilled: Distilled | None,
+) -> dict[str, object]:
+    counts = {"banks": len(wanted.banks), "sessions": stored.sessions, "turns": stored.turns}
+    if report:
+        counts |= {**report.overall.counts._asdict(), "unknown_gold": report.unknown_gold}
+    if distilled:
+        counts |= {"records": len(distilled.records), "transcripts": len(distilled.sessions)}
+    found: dict[str, object] = {"set": str(wanted.folder), "date": utc_now()}
+    found["settings"] = _settings(report) if report else {"version": __version__}
+    found["counts"] = {**counts, "failed_lines": failed}
+    if report is None:
+        return found
+    return found | {
         "overall": _round_all(report.overall.measures),
         "mean_of_categories": _round_all(report.mean_of_categories),
         "categories": {
@@ -248,13 +239,11 @@ def _report_json(report: Report) -> dict[str, object]:
             for name, group in report.categories.items()
         },
         "standard_error": _round_all(report.standard_error),
-        "latency_ms": _round_all(report.latency_ms._asdict()),
-        "notes": list(report.notes),
-        "cannot_claim": list(report.cannot_claim),
+        **_circumstances(report),
     }
 
 
-def _own_report_json(report: OwnReport, history: History, bank: str) -> dict[str, object]:
+def _own_json(report: OwnReport, history: History, bank: str) -> dict[str, object]:
     return {
         "own": True,
         "bank": bank,
@@ -267,9 +256,7 @@ def _own_report_json(report: OwnReport, history: History, bank: str) -> dict[str
         },
         "overall": _round_all(report.measures),
         "chance": _round_all(report.chance),
-        "latency_ms": _round_all(report.latency_ms._asdict()),
-        "notes": list(report.notes),
-        "cannot_claim": list(report.cannot_claim) if report.questions else [],
+        **_circumstances(report),
         "advice": None if report.questions else too_little_history(history),
     }
 
@@ -278,40 +265,20 @@ def _settings(report: Report | OwnReport) -> dict[str, object]:
     return {"version": __version__, **report.parts._asdict(), "budget": report.budget}
 
 
+def _circumstances(report: Report | OwnReport) -> dict[str, object]:
+    return {
+        "latency_ms": _round_all(report.latency_ms._asdict()),
+        "notes": list(report.notes),
+        "cannot_claim": list(report.cannot_claim),
+    }
+
+
 def _round_all(values: Mapping[str, float | None]) -> dict[str, float | None]:
     return {name: None if v is None else round(v, 4) for name, v in values.items()}
 
 
-def _print_set(screen: Screen, measured: _Measured) -> None:
-    report, stored = measured.report, measured.stored
-    asked = f"{number(report.overall.counts.questions, 'question')} to " if report else ""
-    screen.line(
-        f"{screen.paint(str(measured.folder), 'bold')}: {asked}"
-        f"{number(len(measured.banks), 'bank')} with {number(stored.sessions, 'session')}, "
-        f"{number(stored.turns, 'turn')}"
-    )
-    screen.line()
-    if report:
-        _print_report(screen, report)
-    if report and measured.knowledge:
-        screen.line()
-    if measured.knowledge:
-        print_knowledge(screen, measured.knowledge)
-
-
 def _print_report(screen: Screen, report: Report) -> None:
     counts = report.overall.counts
-    _print_table(screen, report)
-    screen.line()
-    screen.wrap(_LEGEND)
-    screen.title(
-        f"abstained {counts.abstained:,} times; {counts.unanswerable:,} of "
-        f"{number(counts.questions, 'question')} are unanswerable"
-    )
-    _print_circumstances(screen, report)
-
-
-def _print_table(screen: Screen, report: Report) -> None:
     names = ["mean of categories", *report.categories]
     width = min(30, max(map(len, names)))
     heads = "".join(f"{head:>7}" for head in _HEADS)
@@ -322,11 +289,18 @@ def _print_table(screen: Screen, report: Report) -> None:
         name = name if len(name) <= width else name[: width - 1] + "…"
         screen.line(f"{name:<{width}}{count:>6}{cells}", *styles)
 
-    row("overall", f"{report.overall.counts.questions:,}", report.overall.measures, "bold")
+    row("overall", f"{counts.questions:,}", report.overall.measures, "bold")
     if len(report.categories) > 1:
         row("mean of categories", "", report.mean_of_categories)
     for name, found in report.categories.items():
         row(name, f"{found.counts.questions:,}", found.measures)
+    screen.line()
+    screen.wrap(_LEGEND)
+    screen.title(
+        f"abstained {counts.abstained:,} times; {counts.unanswerable:,} of "
+        f"{number(counts.questions, 'question')} are unanswerable"
+    )
+    _print_circumstances(screen, report)
 
 
 def _format_measure(value: float | None) -> str:

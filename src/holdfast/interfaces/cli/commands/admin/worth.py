@@ -35,15 +35,13 @@ HELP = """\
 Report what the memory was used for and what it cost: how often context was injected into
 sessions, how many tokens it took, and whether it was used, ignored or wrong; what was used
 last, with the evidence; corrections by people; the cost of model services; and the last
-failure. --measure also tests recall on your own history (`holdfast eval --own`), which takes
-a while.
+failure. `holdfast eval --own` tests recall on your own history.
 
 The report is based on traces in transcripts, and says what they cannot show. Nothing is sent."""
 
 EXAMPLES = """\
   holdfast worth
   holdfast worth --days 7 --bank myproject
-  holdfast worth --measure
   holdfast worth --json"""
 
 
@@ -55,20 +53,19 @@ def configure(parser: Parser) -> None:
         DEFAULT_DAYS,
         options.days,
     )
-    parser.flag("--measure", "also measure recall on your own history")
     options.add(parser, "bank_or_all", "json")
 
 
 def run(screen: Screen, arguments: Arguments) -> None:
     with open_memory(create=False) as memory:
-        worth = gather_usage(memory, arguments.bank, arguments.days, arguments.measure)
+        worth = gather_usage(memory, arguments.bank, arguments.days)
     if arguments.json:
         screen.json(usage_json(worth))
     else:
-        _print(screen, worth, arguments.measure)
+        _print(screen, worth)
 
 
-def _print(screen: Screen, worth: UsageReport, measured: bool) -> None:
+def _print(screen: Screen, worth: UsageReport) -> None:
     screen.line(f"The last {number(worth.days, 'day')}, {describe_bank(worth.bank)}", "bold")
     screen.line()
     if not worth.total.injected:
@@ -90,8 +87,6 @@ def _print(screen: Screen, worth: UsageReport, measured: bool) -> None:
     screen.item(f"corrections: {', '.join(f'{count} {what}' for count, what in counts)}")
     _print_cost(screen, worth)
     screen.line(f"last failure: {_failure(worth)}")
-    if measured:
-        _print_own(screen, worth)
     screen.title("What this cannot claim", "bold")
     for limit in worth.cannot_claim:
         screen.wrap(limit, "  - ", "    ")
@@ -159,17 +154,3 @@ def _failure(worth: UsageReport) -> str:
         return "none known"
     open_still = " (not repeated yet)" if worth.failure.open else ""
     return f"{ago(worth.failure.time)}{open_still}: {worth.failure.what}"
-
-
-def _print_own(screen: Screen, worth: UsageReport) -> None:
-    own = worth.own
-    if own is None:
-        screen.line("your history is too short to measure; see `holdfast eval --own`")
-        return
-    first, five = own.measures["session_hit@1"], own.measures["session_hit@5"]
-    chance = own.chance.get("session_hit@5")
-    by_chance = f" (by chance {chance:.2f})" if chance is not None else ""
-    screen.item(
-        f"{number(own.questions, 'request')} of your own history, searched as on that day: a "
-        f"related session was first for {first:.2f}, among the first five for {five:.2f}{by_chance}"
-    )

@@ -14,12 +14,12 @@ from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.refine.git.forge_sync import ForgeCount, ForgeReport
 
 HELP = """\
-Read pull requests, issues, reviews and comments from GitHub or GitLab into memory:
-those of the repository of the current folder, by its remote, or of OWNER/NAME. No other
-command contacts a forge, and this one only reads.
+Read pull requests, issues, reviews and comments from GitHub into memory: those of the
+repository of the current folder, by its remote, or of OWNER/NAME. No other command
+contacts a forge, and this one only reads.
 
-The token comes from GH_TOKEN, GITHUB_TOKEN or GITLAB_TOKEN, from the variable named by
-forge.token_env in the settings, or from the login of `gh` or `glab`. Public repositories
+The token comes from GH_TOKEN or GITHUB_TOKEN, from the variable named by
+forge.token_env in the settings, or from the login of `gh`. Public repositories
 can be read without one, slowly. Only changes are read; an interrupted run resumes. Text
 by people outside the project has the trust `external`. Secrets are redacted before
 anything is written.
