@@ -1,5 +1,5 @@
 """Ten things that people come for, done in a real browser as they would. Each may take so many
-clicks, keys and fields. What it took, with the seconds, is logged (`pytest --log-cli-level=INFO`)."""
+clicks, keys and fields. What it took is logged (`pytest --log-cli-level=INFO`)."""
 
 from __future__ import annotations
 
