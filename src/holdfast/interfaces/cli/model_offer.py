@@ -7,7 +7,7 @@ from holdfast.app.memory import open_memory
 from holdfast.app.status.model_offer import AUTO, ModelOffer, gather_offer, title_by_model
 from holdfast.inference.service_choice import service_problem
 from holdfast.interfaces.cli import confirm
-from holdfast.interfaces.cli.install_hint import adapt_install_commands, install_commands
+from holdfast.interfaces.cli.install_hint import adapt_install_commands, install_command
 from holdfast.interfaces.cli.screen import Screen
 from holdfast.settings import NO_MODEL, Settings, load_settings
 
@@ -64,15 +64,8 @@ def print_offer(screen: Screen, offer: ModelOffer) -> None:
     for name, text in lines.items():
         screen.wrap(text, f"  {name:<13}", " " * 15)
     if offer.problem:
-        print_install_commands(screen)
-
-
-def print_install_commands(screen: Screen) -> None:
-    """Print how to install what a model service needs."""
-    commands = install_commands(_EXTRA)
-    screen.line("To use your Claude subscription, install the package for it:")
-    for installer, command in commands.items():
-        screen.line(f"  → {command}" if len(commands) == 1 else f"  {installer + ':':<6}{command}")
+        screen.line("To use your Claude subscription, install the package for it:")
+        screen.line(f"  → {install_command(_EXTRA)}")
 
 
 def print_title_by_model(screen: Screen, offer: ModelOffer, title: str, problem: str) -> None:
@@ -93,8 +86,5 @@ def warn_about_model(screen: Screen) -> bool:
     if problem is None:
         return False
     screen.note(f"The model service does not work yet. {problem.message}")
-    if "pip install" in problem.remedy:
-        print_install_commands(screen)
-    else:
-        screen.wrap(f"→ {adapt_install_commands(problem.remedy)}", "      ", "        ")
+    screen.wrap(f"→ {adapt_install_commands(problem.remedy)}", "      ", "        ")
     return True
