@@ -49,7 +49,6 @@ from holdfast.interfaces.http.auth.guard import Guard, GuardRules, Refusal, erro
 from holdfast.interfaces.http.auth.permissions import NOT_PERMITTED, check_route
 from holdfast.interfaces.http.auth.refusal_page import refusal_page
 from holdfast.interfaces.http.auth.team_keys import TeamKeys
-from holdfast.interfaces.http.core.change_feed import ChangeFeed
 from holdfast.interfaces.http.core.known_parameters import unknown_field
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.interfaces.http.core.metrics import CONTENT_TYPE, Metrics
@@ -101,7 +100,6 @@ class WebApp:
         self.briefs = BriefCache()
         self.streams = EventStreams(keys.is_still_valid)
         self._research_runs: dict[str, ResearchRuns] = {}
-        self.changes = ChangeFeed(pool)
         self.mcp_sessions = mcp_endpoint.McpSessions()
         self.metrics = Metrics()
         # Takes the principal as it was set before.

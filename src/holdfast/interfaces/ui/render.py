@@ -11,7 +11,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from holdfast.app.search.hit_view import ended_lines, endings
 from holdfast.interfaces.ui import formatting, prose
 from holdfast.interfaces.ui.hidden_characters import show_hidden
-from holdfast.interfaces.ui.template_cache import TemplateCache
 from holdfast.language import counted
 
 _HERE = Path(__file__).parent
@@ -61,22 +60,15 @@ _FILTERS: dict[str, Any] = {
 }
 
 
-# How templates are compiled.
-_OPTIONS: dict[str, Any] = {
-    "autoescape": True,
-    "undefined": StrictUndefined,
-    "trim_blocks": True,
-    "lstrip_blocks": True,
-}
-
-
 @cache
 def templates() -> Environment:
     """The templates. Each is compiled when it is first needed, and then kept."""
     made = Environment(
         loader=FileSystemLoader(_HERE / "templates"),
-        bytecode_cache=TemplateCache(str(_OPTIONS)),
-        **_OPTIONS,
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     made.filters.update(_FILTERS)
     return made

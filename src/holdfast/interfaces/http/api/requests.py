@@ -19,7 +19,6 @@ from holdfast.app.views.decision_log import HTTP, name_with_channel
 from holdfast.errors import InputError
 from holdfast.interfaces.http.auth.guard import SAFE_METHODS
 from holdfast.interfaces.http.auth.permissions import API_PREFIX, CheckedRouter
-from holdfast.interfaces.http.core.change_feed import ChangeFeed
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.interfaces.http.core.request_principal import principal
 from holdfast.interfaces.http.core.research_runs import ResearchRuns
@@ -106,7 +105,6 @@ class ApiRequest:
         web = request.app.state.web
         self.pool: MemoryPool = web.pool
         self.research_runs: ResearchRuns = web.research_runs
-        self.changes: ChangeFeed = web.changes
         self.streams: EventStreams = web.streams
 
 

@@ -21,6 +21,7 @@ from holdfast.interfaces.http.api.requests import (
 )
 from holdfast.interfaces.http.api.schema import extend_model, model_of, open_model, page_model
 from holdfast.interfaces.http.api.search import Question
+from holdfast.interfaces.http.core.change_feed import watch_changes
 from holdfast.model.to_json import to_jsonable
 from holdfast.research.session_journal import SessionSummary
 
@@ -127,4 +128,4 @@ async def remove(request: ApiRequestDep, id: ResearchId) -> Response:
 async def live(request: ApiRequestDep) -> Response:
     """Sends `hello` with the state of the memory, then `changed` whenever something was captured
     or decided, with the affected sessions."""
-    return request.streams.respond(request.changes.subscribe())
+    return request.streams.respond(watch_changes(request.pool))
