@@ -13,8 +13,7 @@ from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.uris import SCHEME, parse_uri
 from holdfast.recall.core.plan import RecallPlan
 from holdfast.recall.lookup.trace import find_record
-from holdfast.research.handoff import pack_session, pack_topic
-from holdfast.research.handoff_page import Pack, as_markdown
+from holdfast.research.handoff import Pack, as_markdown, pack_session, pack_topic
 from holdfast.sources.rule_locations import project_root
 
 # How much is recalled about a topic: more than an answer needs, because a hand-off is read instead

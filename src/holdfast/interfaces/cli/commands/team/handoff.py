@@ -12,7 +12,7 @@ from holdfast.interfaces.cli import confirm, options
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen
 from holdfast.model.to_json import to_jsonable
-from holdfast.research.handoff_page import Pack
+from holdfast.research.handoff import Pack
 
 HELP = """\
 Write a page for the person who continues a session or a topic: goal, state, decisions, findings,
