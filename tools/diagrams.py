@@ -184,7 +184,7 @@ DIAGRAMS: dict[str, Diagram] = {
             Box("status", 4.5, 1.5, "apply status", "what ended goes down"),
             Box("judge", 4.5, 2.8, "relevant enough?", "", key=True),
             Box("hits", 3.5, 2.8, "hits", "with citations"),
-            Box("none", 4.5, 3.9, "not known", "nearest misses"),
+            Box("none", 4.5, 3.9, "not known", "weak hits"),
         ),
         (
             ("query", "words", ""),

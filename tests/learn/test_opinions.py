@@ -250,7 +250,7 @@ def test_searching_a_network_finds_retained_memories_and_opinions(
             script.assistant("Fixed the crane parser; the root cause was a key that was missing.")
         ingest_and_update(memory, *scripts)
         found = memory.recall("crane parser", networks=[network], limit=50)
-        kinds = {hit.kind for hit in (*found.hits, *found.misses)}
+        kinds = {hit.kind for hit in found.hits}
         assert kinds == {"memory"}
         assert memory.search.missing_networks_hint(None, [network]) == ""
         assert memory.search.missing_networks_hint(None, []) == ""

@@ -11,6 +11,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.query import Layer
 from holdfast.model.records import Exchange, Turn
+from holdfast.recall.core.plan import RecallPlan
 from holdfast.recall.core.relevance import coverage
 from holdfast.recall.lookup.trace import RawState
 from holdfast.recall.query.terms import MAX_TERMS, read_terms
@@ -59,38 +60,31 @@ def test_recall_in_one_bank_never_returns_another(memory: Holdfast) -> None:
     ours = memory.recall("retry wrapper exponential backoff jitter", bank="proj")
     theirs = memory.recall("retry wrapper exponential backoff jitter", bank="other")
     both = memory.recall("retry wrapper exponential backoff jitter", bank="all")
-    assert all("other project" not in hit.text for hit in (*ours.hits, *ours.misses))
+    assert all("other project" not in hit.text for hit in ours.hits)
     assert any("other project" in hit.text for hit in theirs.hits)
     assert {hit.bank for hit in both.hits} >= {theirs.hits[0].bank}
 
 
-def test_recall_abstains_and_names_the_nearest_hits(memory: Holdfast) -> None:
-    found = memory.recall("kubernetes ingress controller certificate for the import", bank="proj")
-    assert found.abstained and found.hits == () and found.misses
+def test_recall_marks_what_is_only_loosely_related(memory: Holdfast) -> None:
+    query = "kubernetes ingress controller certificate for the import"
+    found = memory.recall(query, bank="proj")
+    assert found.abstained and found.hits and all(hit.weak for hit in found.hits)
+    strict = memory.search.recall_with_plan(query, "proj", RecallPlan())
+    assert strict.abstained and strict.hits == ()
 
 
-@pytest.mark.slow
-def test_what_was_corrected_is_not_among_the_nearest(tmp_path: Path) -> None:
-    script = Script()
-    script.user("From now on we deploy with flux from the release branch, never by hand.")
-    script.assistant("Done, we deploy with flux from the release branch now.")
-    script.user("The release notes are written in German.")
-    script.write(tmp_path / "p")
-    with Holdfast(Settings(tmp_path / "home", tmp_path), now=lambda: NOW) as opened:
-        opened.ingest(opened.ingestion.find([tmp_path / "p"]))
-        asked = "kubernetes ingress controller certificate for the release branch"
-        before = opened.recall(asked, bank="proj")
-        assert before.abstained and any("flux" in miss.text for miss in before.misses)
-        (fact,) = [one for one in opened.browse.facts("proj") if "flux" in one.content]
-        opened.correct(f"fact/{fact.id}", "We deploy with argocd.", who="ada")
-        now = opened.recall(asked, bank="proj")
-        assert now.abstained and now.misses
-        assert not any("flux" in miss.text for miss in now.misses)
+def test_weak_hits_follow_the_clear_ones_up_to_the_limit(memory: Holdfast) -> None:
+    query = "retry wrapper exponential backoff jitter"
+    clear = memory.search.recall_with_plan(query, "proj", RecallPlan()).hits
+    found = memory.recall(query, bank="proj").hits
+    assert not any(hit.weak for hit in clear) and found[: len(clear)] == clear
+    assert len(clear) < len(found) <= 10 and all(hit.weak for hit in found[len(clear) :])
+    assert len(memory.recall(query, bank="proj", limit=len(clear)).hits) == len(clear)
 
 
-def test_a_question_about_unknown_things_has_no_near_miss(memory: Holdfast) -> None:
+def test_a_question_about_unknown_things_finds_nothing(memory: Holdfast) -> None:
     found = memory.recall("zymurgy", bank="proj")
-    assert found.abstained and found.misses == ()
+    assert found.abstained and found.hits == ()
 
 
 @pytest.mark.parametrize("layer", [Layer.TRANSCRIPTS, Layer.OBSERVATIONS, Layer.SUMMARIES])
@@ -115,7 +109,7 @@ def test_an_unknown_bank_is_named_in_the_error(memory: Holdfast) -> None:
 @given(st.text(max_size=200).filter(str.strip))
 def test_any_query_is_treated_as_plain_words(memory: Holdfast, query: str) -> None:
     found = memory.recall(query, bank="all")
-    assert found.query == query and found.abstained is not bool(found.hits)
+    assert found.query == query and found.abstained is all(hit.weak for hit in found.hits)
 
 
 @pytest.mark.slow
@@ -130,7 +124,7 @@ def test_any_query_is_treated_as_plain_words(memory: Holdfast, query: str) -> No
 def test_awkward_queries_are_safe(memory: Holdfast, query: str) -> None:
     before = memory.inventory.counts("all")
     found = memory.recall(query, bank="all")
-    assert found.query == query and found.abstained is not bool(found.hits)
+    assert found.query == query and found.abstained is all(hit.weak for hit in found.hits)
     assert memory.ask(query, bank="all").question == query
     assert memory.inventory.counts("all") == before and before.turns > 5
 

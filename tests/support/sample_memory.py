@@ -72,7 +72,6 @@ def turn_saying(memory: Holdfast, words: str) -> Turn:
 def places_found(memory: Holdfast, word: str) -> list[str]:
     """Where a word is found: search, answer, timeline, records, turns and briefs."""
     places = [hit.uri for hit in memory.recall(word).hits if word in hit.text]
-    places += [f"miss {hit.uri}" for hit in memory.recall(word).misses if word in hit.text]
     places += [match.passage.id for match in memory.reader.passages.search(None, [word])]
     if word in memory.ask(f"what about the {word}?").answer:
         places.append("ask")

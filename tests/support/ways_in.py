@@ -108,8 +108,8 @@ def http_ways(
     gets += [f"brief?prompt={prompt}" for prompt in prompts]
     posts = [(name, {"query" if name == "reflect" else "question": question})
              for name in ("ask", "reflect") for question in questions]  # fmt: skip
-    graph = "query($q: String!) { search(query: $q) { hits { text status ended } "
-    graph += "misses { text status ended } } facts { items { content } } }"
+    graph = "query($q: String!) { search(query: $q) { hits { text status ended weak } } "
+    graph += "facts { items { content } } }"
     pages = [
         "/",
         "/sessions",

@@ -95,7 +95,8 @@ class Holdfast:
         agent: str = "",
         kinds: Sequence[Kind | str] = (),
     ) -> RecallResult:
-        """The records that match a query, best first, or an abstention. With `networks` only
+        """The records that match a query, best first; those below the threshold of relevance are
+        marked `weak`, and the result has `abstained` if all of them are. With `networks` only
         memories are found, with `kinds` only memories, facts and rules that say something of such a
         kind; with `local` no remote server is queried."""
         plan = RecallPlan(
@@ -107,6 +108,7 @@ class Holdfast:
             remotes=not local,
             agent=agent,
             knowledge=read_kinds(kinds),
+            weak=True,
         )
         return self.search.recall_with_plan(require_words(query, "query"), bank, plan)
 

@@ -140,6 +140,8 @@ class Hit:
     knowledge: Kind | None = None
     # The plugin and its tool, or the server, that returned it; "" for records of this memory.
     provider: str = ""
+    # Whether it is only loosely related: below the threshold of relevance.
+    weak: bool = False
     why: dict[str, float] = field(default_factory=dict[str, float])
 
     @property
@@ -171,8 +173,8 @@ class RetrieverReport(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class RecallResult:
     """The result of a recall. It has `abstained` when no record reaches the relevance threshold;
-    then `misses` are the nearest records below it, `fallbacks` the other searches that were tried,
-    and `suggestions` words of the bank to search for instead."""
+    then its hits are `weak`, `fallbacks` are the other searches that were tried, and `suggestions`
+    words of the bank to search for instead."""
 
     query: str
     bank: str
@@ -180,7 +182,6 @@ class RecallResult:
     hits: tuple[Hit, ...]
     strategies: tuple[RetrieverReport, ...] = ()
     fallbacks: tuple[str, ...] = ()
-    misses: tuple[Hit, ...] = ()
     suggestions: tuple[str, ...] = ()
 
     @property
@@ -230,7 +231,8 @@ NO_COST = ModelCost()
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A cited answer, or an abstention."""
+    """A cited answer, or an abstention. A `weak` one rests on records that are only loosely related
+    to the question: it begins with "Perhaps", and does not claim to know."""
 
     question: str
     answer: str
@@ -242,3 +244,4 @@ class Answer:
     caveats: tuple[str, ...] = ()
     session_id: str = ""
     cost: ModelCost = NO_COST
+    weak: bool = False

@@ -2,7 +2,8 @@
 
 `rank` runs the retrievers in parallel, fuses their scores into one ranking, looks closer at the
 best candidates and adjusts them. `recall` returns those that pass the thresholds and fit the
-budget; if none does, it abstains. All numbers that decide the ranking are in `core.tuning`.
+budget; a plan may ask for the others, too, marked as weak. If none passes, it abstains. All numbers
+that decide the ranking are in `core.tuning`.
 """
 
 from __future__ import annotations
@@ -10,14 +11,13 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Collection, Sequence
-from itertools import islice
 from time import monotonic
 
 from holdfast.language import sentences
+from holdfast.lazy_dataclass import replace
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.knowledge import Memory
 from holdfast.model.query import LAYER_BY_KIND, Hit, Layer, Passage, RecallResult, RetrieverReport
-from holdfast.model.trust import ENDED_STATUSES
 from holdfast.recall.core.candidates import Candidate, PassageKey, Pool, passage_key
 from holdfast.recall.core.parallel import Retriever, RetrieverResult, RetrieverRun, run_retrievers
 from holdfast.recall.core.plan import Budget, Fusion, RecallPlan
@@ -59,10 +59,6 @@ from holdfast.recall.retrievers import text as retrievers
 from holdfast.recall.retrievers.recaps import RecapSearch
 from holdfast.store.protocol import ReadStore
 
-# How many of the nearest misses are returned when a search abstains.
-MAX_MISSES = 3
-# Of this many of the best, since what has ended is not shown; reading each takes a query or two.
-_MISSES_READ = 12
 # The turns beside this many of the best turns become candidates, too.
 _NEIGHBOURS_OF_BEST = 40
 # Relevance is measured for this many of the best (or as many as are asked for): reading a text
@@ -110,6 +106,16 @@ class Ranking(NamedTuple):
         return sorted(shown, key=lambda c: only_in_other_words(c, self.thresholds))
 
     @property
+    def weak(self) -> list[Candidate]:
+        """The candidates below the threshold that have anything of the query, best first; none of
+        a query about a time, of which the words say nothing."""
+        if self.query.only_time:
+            return []
+        relevant = {c.key for c in self.relevant}
+        measured = [c for c in self.candidates if c.notes.get("relevance", 0.0) > 0]
+        return [c for c in measured if c.key not in relevant]
+
+    @property
     def abstains(self) -> bool:
         """Whether no candidate answers the query. A query about a time, or about recent work, is
         answered by whatever there is of it."""
@@ -127,7 +133,7 @@ class Ranking(NamedTuple):
         if candidate.notes.get("recap"):
             return True
         by_time = self.query.asks_for_recent_work and "recent" in candidate.ranks
-        return by_time or worth_showing(candidate, self.thresholds)
+        return by_time or worth_showing(candidate.notes, self.thresholds)
 
 
 def _sessions_first(candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -158,27 +164,36 @@ def recall(
         for candidate in shown:
             candidate.notes["only_time"] = 1.0
     remote, plugins = ranking.remote_candidates, ranking.plugin_candidates
-    misses = () if relevant or remote else _nearest(store, ranking.candidates, plan.as_of)
     ours = tuple(hits.make_hit(store, item, plan.as_of) for item in shown)
+    strong = external_hits.merge_remote_hits(ours, remote, plan.limit)
     return RecallResult(
         query=text,
         bank=bank or "all",
         abstained=not (relevant or plugins or remote),
         hits=(
-            *external_hits.merge_remote_hits(ours, remote, plan.limit),
+            *strong,
             *external_hits.make_plugin_hits(plugins, ours),
+            *_weak_hits(store, ranking, plan, shown, plan.limit - len(strong)),
         ),
         strategies=ranking.reports,
-        misses=misses,
     )
 
 
-def _nearest(store: ReadStore, candidates: Sequence[Candidate], as_of: str) -> tuple[Hit, ...]:
-    """The best candidates of a search that abstains, without those of which anything has ended:
-    a miss is shown as one line, which has no room to say so."""
-    made = (hits.make_hit(store, item, as_of) for item in candidates[:_MISSES_READ])
-    current = (hit for hit in made if not hit.ended and hit.status not in ENDED_STATUSES)
-    return tuple(islice(current, MAX_MISSES))
+def _weak_hits(
+    store: ReadStore, ranking: Ranking, plan: RecallPlan, shown: Sequence[Candidate], limit: int
+) -> list[Hit]:
+    """So many hits below the threshold, if the plan wants them and the budget of tokens is not
+    spent on what is `shown`."""
+    if not plan.weak or limit < 1:
+        return []
+    both = [*shown, *ranking.weak]
+    packed = hits.pack(both, plan.limits.tokens, len(shown) + limit, plan.include_repeats)
+    known = {candidate.key for candidate in shown}
+    return [
+        replace(hits.make_hit(store, item, plan.as_of), weak=True)
+        for item in packed
+        if item.key not in known
+    ]
 
 
 def rank(

@@ -87,6 +87,7 @@ def answer_from_json(line: Mapping[str, Any]) -> Answer:
         caveats=tuple(line["caveats"]),
         session_id=line["session_id"],
         cost=ModelCost(**line["cost"]),
+        weak=line.get("weak", False),
     )
 
 

@@ -61,7 +61,7 @@ def test_a_question_about_something_else_is_not(
     orchard: Holdfast, question: str, budget: Budget
 ) -> None:
     found = orchard.ask(question, "orchard", budget=budget)
-    assert found.abstained and found.citations == ()
+    assert found.abstained or (found.weak and found.answer.startswith("Perhaps: "))
 
 
 def test_a_text_without_the_name_that_is_asked_for_needs_more(orchard: Holdfast) -> None:

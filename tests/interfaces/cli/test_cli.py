@@ -44,14 +44,13 @@ def read_json(home: Path, *arguments: str) -> Any:
 def test_recall_prints_the_documented_json(home: Path) -> None:
     found = read_json(home, "recall", "retry", "wrapper", "--bank", "all")
     assert set(found) == {
-        "query", "bank", "abstained", "hits", "strategies", "fallbacks", "misses",
-            "suggestions",
+        "query", "bank", "abstained", "hits", "strategies", "fallbacks", "suggestions",
     }  # fmt: skip
     assert (found["query"], found["bank"], found["abstained"]) == ("retry wrapper", "all", False)
     hit = found["hits"][0]
     assert set(hit) == {
         "uri", "kind", "layer", "score", "text", "time", "session", "source", "status",
-        "freshness", "trust", "why", "bank",
+        "freshness", "trust", "weak", "why", "bank",
     }  # fmt: skip
     assert hit["bank"] and hit["bank"] != "all"
     one = read_json(home, "recall", "retry", "wrapper", "--bank", hit["bank"])
@@ -66,7 +65,7 @@ def test_ask_prints_the_documented_json(home: Path) -> None:
     found = read_json(home, "ask", "why did the rows double", "--bank", "all")
     assert set(found) == {
         "question", "answer", "confidence", "abstained", "source", "citations",
-        "layers_searched", "caveats", "session_id", "cost",
+        "layers_searched", "caveats", "session_id", "cost", "weak",
     }  # fmt: skip
     assert found["session_id"].startswith("mem-")
     assert found["cost"] == {"model": None, "tokens": 0, "usd": 0}
@@ -144,7 +143,8 @@ def test_text_output_names_source_and_confidence(home: Path) -> None:
     assert "freshness unknown" in recalled.stdout
     assert "\x1b[" not in asked.stdout
     lost = holdfast(home, "recall", "zymurgy of the retry ullage", "--bank", "all", "--explain")
-    assert "No sure results in all banks." in lost.stdout and "why: " in lost.stdout
+    assert "No clear results in all banks." in lost.stdout and "why: " in lost.stdout
+    assert "Only loosely related:" in lost.stdout
     assert "direct_fts found" in lost.stdout
     assert "fallbacks: raw_grep, clarification" in lost.stdout
 

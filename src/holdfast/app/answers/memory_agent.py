@@ -251,7 +251,7 @@ def _checked_answer(
 ) -> Answer:
     """The model's sentences that the records they cite support; else the answer by rules."""
     if not sentences:
-        return rule_answer if rule_answer.abstained else abstain(rule_answer)
+        return rule_answer if rule_answer.abstained or rule_answer.weak else abstain(rule_answer)
     checked = check_answer(
         sentences, lookups, lambda uri: _find_cited(reader, uri, lookups), rule_answer, redactor
     )

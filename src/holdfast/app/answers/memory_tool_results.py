@@ -38,6 +38,7 @@ def hit_result(reader: Reader, hit: Hit) -> Object:
         "uri": hit.uri,
         "content": defang(cut(hit.text, MAX_RECORD_CHARS), hit.is_from_outside),
         **({"ended": ended} if ended else {}),
+        **({"weak": True} if hit.weak else {}),
         "score": round(hit.score, 4),
         "layer": hit.layer.value,
         "browseUrl": page_url(reader, hit.bank, hit.uri, hit.session),

@@ -130,6 +130,7 @@ class MemoryTools(ReadOnlyMemory):
             expansion=given.get("expansion", "full"),
             tokens=_MAX_TOKENS,
             knowledge=read_kinds([given["kind"]] if "kind" in given else []),
+            weak=True,
         )
         found = recall(self._reader, bank, query.text, plan, self._now, self._load_model())
         hits, prompt = list(found.hits), ""
@@ -141,7 +142,7 @@ class MemoryTools(ReadOnlyMemory):
             fallen = run_fallbacks(
                 self._reader, bank, query, self._redactor, plan, grep_allowed, limit_s
             )
-            hits, used = list(fallen.hits), fallen.used
+            hits, used = [*fallen.hits, *hits], fallen.used
             if CLARIFICATION in used:
                 prompt = "No record clearly answers this. Ask in other words."
                 if fallen.suggestions:
@@ -154,7 +155,7 @@ class MemoryTools(ReadOnlyMemory):
             else "low"
             if hits
             else "none",
-            "fallbacksUsed": list(used[-1:]) if hits else [],
+            "fallbacksUsed": list(used[-1:]) if used and CLARIFICATION not in used else [],
             "fallbacksAttempted": list(used),
         }
         result |= {"clarificationPrompt": prompt} if prompt else {}

@@ -31,11 +31,11 @@ _MAX_STATEMENT_CHARACTERS = 1300
 # What a hit says of itself beyond its text, in the order in which it is shown. Most hits have
 # nothing to say here.
 _REMARKS = (
-    "status", "superseded_by", "supersedes", "ended", "corrected", "shared", "imported", "agent",
-    "knowledge", "provider", "freshness", "since", "astray",
+    "weak", "status", "superseded_by", "supersedes", "ended", "corrected", "shared", "imported",
+    "agent", "knowledge", "provider", "freshness", "since", "astray",
 )  # fmt: skip
-# Programs rely on these two, so JSON in full always has them.
-_ALWAYS_SHOWN = ("status", "freshness")
+# Programs rely on these, so JSON in full always has them.
+_ALWAYS_SHOWN = ("weak", "status", "freshness")
 # Agents whose sessions are documents or databases: they are converted to lines that no file has.
 CONVERTED_AGENTS = frozenset(("cursor", "gemini", "opencode"))
 # A hit about which nothing is unusual.
@@ -99,6 +99,7 @@ def short_text(short: Json) -> str:
     kind = f"{short['kind']} ({short['knowledge']})" if "knowledge" in short else short["kind"]
     marks = [short["trust"], f"shared {short['shared']}" if "shared" in short else ""]
     marks += [f"server {short['server']}" if "server" in short else "", short.get("outside", "")]
+    marks += ["weak: only loosely related" if "weak" in short else ""]
     head = f"{short['time'][:10]} {kind}, {', '.join(filter(None, marks))}: {short['uri']}{since}"
     is_whole = short.get("status") in ENDED_STATUSES
     lines = [head, *_lines(short["time"], short.get("ended", ()), is_whole)]

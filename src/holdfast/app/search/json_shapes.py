@@ -32,9 +32,8 @@ BankNames = Mapping[str, str]
 
 def recall_json(found: RecallResult, names: BankNames) -> Json:
     """The result of a recall. A hit names its bank only if the bank is in `names`."""
-    whole: Json = to_jsonable(replace(found, hits=(), misses=()))
-    for name, hits in (("hits", found.hits), ("misses", found.misses)):
-        whole[name] = [full_json(hit, names.get(hit.bank, "")) for hit in hits]
+    whole: Json = to_jsonable(replace(found, hits=()))
+    whole["hits"] = [full_json(hit, names.get(hit.bank, "")) for hit in found.hits]
     return whole
 
 

@@ -15,7 +15,7 @@ from holdfast.app.core.context import ALL_BANKS, Context, current_folder
 from holdfast.errors import HoldfastError
 from holdfast.lazy_dataclass import replace
 from holdfast.model.knowledge import Kind, Network
-from holdfast.model.query import Layer, RecallResult, RetrieverReport
+from holdfast.model.query import Hit, Layer, RecallResult, RetrieverReport
 from holdfast.recall.core.parallel import Retriever
 from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.recall.core.semantic_port import SemanticSearch
@@ -56,8 +56,18 @@ def _words_suffice(found: RecallResult) -> bool:
     if any(sign in asked for sign in _REASON_SIGNS) and _ASKS_FOR_REASON.search(asked):
         return False
     # Read as they are needed: telling what a hit states takes as long as finding it.
-    best = islice((hit for hit in found.hits if not hit.provider and statements(hit)), 2)
+    strong = (hit for hit in found.hits if not (hit.weak or hit.provider))
+    best = islice((hit for hit in strong if statements(hit)), 2)
     return any(hit.why["coverage_alone"] >= _ENOUGH_COVERAGE for hit in best)
+
+
+def _with_fallen(fallen: Sequence[Hit], found: Sequence[Hit], limit: int) -> tuple[Hit, ...]:
+    """What the fallbacks found, what plugins answered, and as many weak hits as the limit leaves
+    room for."""
+    known = {hit.uri for hit in fallen}
+    plugins = [hit for hit in found if not hit.weak]
+    weak = [hit for hit in found if hit.weak and hit.uri not in known]
+    return (*fallen, *plugins, *weak[: max(0, limit - len(fallen))])
 
 
 class SearchElsewhere(Protocol):
@@ -257,7 +267,7 @@ class Search:
         """Where nothing was found: records of the time asked about, a grep of raw transcripts,
         and suggestions. Imported only then, because it is rare."""
         filtered = plan.as_of or plan.networks or plan.kinds or plan.agent or plan.knowledge
-        ours = any(hit.layer is not Layer.PROVIDERS for hit in found.hits)
+        ours = any(hit.layer is not Layer.PROVIDERS and not hit.weak for hit in found.hits)
         if ours or plan.budget is Budget.LOW or bank == "" or filtered:
             return found
         from holdfast.capture.redact import Redactor
@@ -272,8 +282,7 @@ class Search:
         return replace(
             found,
             abstained=found.abstained and not fallen.hits,
-            hits=(*fallen.hits, *found.hits),
-            misses=() if fallen.hits else found.misses,
+            hits=_with_fallen(fallen.hits, found.hits, plan.limit),
             fallbacks=fallen.used,
             suggestions=fallen.suggestions,
         )

@@ -72,14 +72,16 @@ class FacetValue(NamedTuple):
 
 class SearchResults(NamedTuple):
     """One page of results. `total` is of all pages, without those in `tool_output`, which are shown
-    apart; `is_cut` if there may be more. `without` says for each filter how many results there
-    would be without it, where that is known. `found` is None if no words were searched for."""
+    apart, and without the `weak` ones, which follow where the results are less than a page;
+    `is_cut` if there may be more. `without` says for each filter how many results there would be
+    without it, where that is known. `found` is None if no words were searched for."""
 
     found: RecallResult | None
     hits: tuple[Hit, ...] = ()
     total: int = 0
     is_cut: bool = False
     tool_output: tuple[Hit, ...] = ()
+    weak: tuple[Hit, ...] = ()
     facets: Mapping[str, tuple[FacetValue, ...]] = {}
     without: Mapping[str, int] = {}
 
@@ -113,9 +115,9 @@ def search_results(memory: Holdfast, query: SearchQuery) -> SearchResults:
     """A page of the results of a query. Raises `InputError` if a filter has no meaning."""
     checks = _checks(query)
     if query.words:
-        found, hits = _recall(memory, query)
+        found, hits, weak = _recall(memory, query)
     else:
-        found, hits = None, _find(memory, query)
+        found, hits, weak = None, _find(memory, query), ()
     results = [_describe(memory.reader, hit) for hit in hits]
     kept = [one for one in results if all(check(one) for check in checks.values())]
     is_tool_wanted = query.speaker == TOOL_OUTPUT
@@ -133,30 +135,39 @@ def search_results(memory: Holdfast, query: SearchQuery) -> SearchResults:
         len(said),
         len(hits) >= MAX_HITS,
         tuple(one.hit for one in printed),
+        tuple(
+            hit for hit in weak if all(c(_describe(memory.reader, hit)) for c in checks.values())
+        ),
         _facets(said, kept, memory.context.bank_names()),
         {name: _count_without(name, results, checks) for name in checks},
     )
 
 
-def _recall(memory: Holdfast, query: SearchQuery) -> tuple[RecallResult, Sequence[Hit]]:
-    """What recall finds. Of a kind or a layer, first what it finds among all, so that a facet leads
-    to what it counted; where that is less than a page, also what it finds when it looks for
-    these alone, for which the best of the others left no room."""
+def _recall(
+    memory: Holdfast, query: SearchQuery
+) -> tuple[RecallResult, Sequence[Hit], Sequence[Hit]]:
+    """What recall finds, and weak hits where that is less than a page. Of a kind or a layer, first
+    what it finds among all, so that a facet leads to what it counted; where that is less than a
+    page, also what it finds when it looks for these alone, for which the best of the others left
+    no room."""
     # What became of their code is looked up for the hits of one page.
     plan = RecallPlan((), MAX_HITS, tokens=_MAX_TOKENS, anchors=False)
     known = read_kinds([query.knowledge] if query.knowledge else [])
     bank = query.bank or "all"
     found = memory.search.recall_with_plan(query.words, bank, plan)
     kept = [hit for hit in found.hits if _is_wanted(hit, query)]
-    if not (query.layer or query.kind or known) or len(kept) >= HITS_PER_PAGE:
-        return found, kept
+    if len(kept) >= HITS_PER_PAGE:
+        return found, kept, ()
     kinds = (query.kind,) if query.kind else ()
     layers = (Layer(query.layer),) if query.layer else tuple(LAYER_BY_KIND[one] for one in kinds)
-    plan = plan._replace(layers=layers, kinds=kinds, knowledge=known)
+    plan = plan._replace(
+        layers=layers, kinds=kinds, knowledge=known, limit=HITS_PER_PAGE, weak=True
+    )
     narrow = memory.search.recall_with_plan(query.words, bank, plan)
     seen = {hit.uri for hit in kept}
     more = [hit for hit in narrow.hits if hit.uri not in seen and _is_wanted(hit, query)]
-    return narrow, (*kept, *more)
+    kept += [hit for hit in more if not hit.weak]
+    return narrow, kept, [hit for hit in more if hit.weak]
 
 
 def _is_wanted(hit: Hit, query: SearchQuery) -> bool:

@@ -149,7 +149,7 @@ class MainEngine:
         plan = RecallPlan(
             layers, _LIMITS.hits, budget, networks=networks, branch=arguments.get("branch", "")
         )
-        plan = plan._replace(remotes=self._ask_remotes, knowledge=_kinds(arguments))
+        plan = plan._replace(remotes=self._ask_remotes, knowledge=_kinds(arguments), weak=True)
         reading = self.reading()
         found = reading.search.recall_with_plan(arguments["query"], self._bank, plan)
         hint = reading.context.missing_bank_hint(reading.context.bank_id(self._bank))
@@ -167,6 +167,7 @@ def _answer_data(answer: Answer) -> Object:
         "answer": defang(answer.answer, outside=False),
         "confidence": answer.confidence.value,
         "abstained": answer.abstained,
+        **({"weak": True} if answer.weak else {}),
         "source": answer.source,
         "citations": [citation_json(citation) for citation in answer.citations],
         "caveats": [one_line(caveat) for caveat in answer.caveats],
@@ -201,7 +202,8 @@ def _recall_result(found: RecallResult, hint: str) -> Object:
     hits, left = fit(short_json(hit, MAX_RECORD_CHARS) for hit in found.hits)
     notes: list[str] = []
     if found.abstained:
-        notes.append("No record clearly answers this.")
+        only_weak = " These are only loosely related." if found.hits else ""
+        notes.append(f"No record clearly answers this.{only_weak}")
         if found.suggestions:
             words = one_line(", ".join(found.suggestions[: _LIMITS.suggestions]))
             notes.append(f"You might ask about: {words}.")

@@ -84,6 +84,9 @@ class RecallPlan(NamedTuple):
     as_of: str = ""
     # Only memories of these networks.
     networks: tuple[Network, ...] = ()
+    # Whether to return hits below the threshold of relevance, too, marked as weak: for whoever
+    # asks, never for what is put into a session unasked.
+    weak: bool = False
     # Whether to ask plugins, too.
     providers: bool = False
     # Work that is not merged into this branch is demoted: a branch, "any", or "" for HEAD.

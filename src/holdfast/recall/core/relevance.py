@@ -144,9 +144,9 @@ def answers(measures: Mapping[str, float]) -> bool:
     return measures["relevance"] >= measures["needed"]
 
 
-def worth_showing(candidate: Candidate, thresholds: AbstentionThresholds) -> bool:
-    """Whether a candidate of a ranking that answers the query should be shown."""
-    return candidate.notes["relevance"] >= thresholds.shown_fraction * candidate.notes["needed"]
+def worth_showing(measures: Mapping[str, float], thresholds: AbstentionThresholds) -> bool:
+    """Whether a text is about the query, though it may not answer it by itself."""
+    return measures["relevance"] >= thresholds.shown_fraction * measures["needed"]
 
 
 def only_in_other_words(candidate: Candidate, thresholds: AbstentionThresholds) -> bool:

@@ -46,7 +46,7 @@ def rank_remote_texts(
             candidate = Candidate(text.passage, {run.report.name: rank}, shared_by=text.shared_by)
             measure_relevance(candidate, query.wanted(thresholds))
             candidate.score = text.score * candidate.coverage
-            if worth_showing(candidate, thresholds):
+            if worth_showing(candidate.notes, thresholds):
                 found.append(candidate)
     return tuple(sorted(found, key=lambda candidate: -candidate.score)[:MAX_EXTERNAL_HITS])
 
@@ -62,7 +62,7 @@ def rank_plugin_texts(
     ranked = sorted(found, key=lambda c: -c.coverage)
     if not any(answers(candidate.notes) for candidate in ranked):
         return ()
-    return tuple([c for c in ranked if worth_showing(c, thresholds)][:MAX_EXTERNAL_HITS])
+    return tuple([c for c in ranked if worth_showing(c.notes, thresholds)][:MAX_EXTERNAL_HITS])
 
 
 def merge_remote_hits(

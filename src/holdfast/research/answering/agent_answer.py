@@ -23,8 +23,8 @@ from holdfast.model.uris import parse_uri
 from holdfast.refine.model_output.evidence import PART_SHARE, SUMMARY_SHARE, Evidence, clean_text
 from holdfast.refine.model_output.prompts import TEXT_SCHEMA, object_schema
 from holdfast.refine.model_output.responses import parse_object
+from holdfast.research.answering.answer import NOT_KNOWN
 from holdfast.research.answering.confidence import confidence_in_checked
-from holdfast.research.answering.near_misses import not_known
 from holdfast.research.answering.quoting import MAX_EXCERPT_CHARS
 
 AGENT = "agent"
@@ -273,9 +273,10 @@ def abstain(draft: Answer) -> Answer:
     """The answer where a model searched and found nothing."""
     return replace(
         draft,
-        answer=not_known(draft.caveats),
+        answer=NOT_KNOWN,
         confidence=Confidence.NONE,
         abstained=True,
+        weak=False,
         source="",
         citations=(),
     )

@@ -1,7 +1,8 @@
 """An extractive answer: the sentences that answer a question, each with its citation.
 
-Every sentence was said or recorded; none is generated. Where nothing reaches the relevance
-threshold the answer abstains and names the nearest misses. `confidence` says how sure it is.
+Every sentence was said or recorded; none is generated. Where nothing reaches the threshold of
+relevance, what is only loosely related is quoted as "Perhaps", and if nothing is, the answer
+abstains. `confidence` says how sure it is.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from holdfast.model.query import (
 )
 from holdfast.model.records import Role
 from holdfast.recall.core.candidates import Candidate
-from holdfast.recall.core.relevance import coverage, weigh_terms
+from holdfast.recall.core.relevance import coverage, weigh_terms, worth_showing
 from holdfast.recall.core.tuning import DEFAULT_THRESHOLDS
 from holdfast.recall.lookup.by_uri import find_by_uri
 from holdfast.recall.lookup.origins import Named, origins
@@ -60,7 +61,6 @@ from holdfast.research.answering.fixed_states import (
     with_changes_lifted,
 )
 from holdfast.research.answering.later_quotes import with_later_first
-from holdfast.research.answering.near_misses import nearest_notes, not_known, perhaps_answer
 from holdfast.research.answering.quoted_status import QuotedStatuses
 from holdfast.research.answering.quoting import (
     MAX_CITATIONS,
@@ -153,12 +153,15 @@ _SAID_KINDS = {"turn", "exchange"}
 _FOUND_BY_CHARS = 40
 # The name of the retriever that searches by meaning.
 _SEMANTIC = "semantic"
+# So many sentences are quoted where none is sure to be the answer.
+_MAX_PERHAPS = 3
+NOT_KNOWN = "Not known: memory has no record about this."
 _LINKED_BY_NAMES = "No single record says all of this: they are linked by what they name."
 
 
 def answer_from_recall(reader: Reader, request: AskRequest, found: RecallResult) -> Answer:
-    """Answer a question from the hits of a recall; abstain if there are none. What is missing
-    because search by meaning failed or was too slow is said."""
+    """Answer a question from the hits of a recall; where they are weak, with "Perhaps"; abstain if
+    there are none. What is missing because search by meaning failed or was too slow is said."""
     answer = _answer(reader, request, found)
     return replace(answer, caveats=(*answer.caveats, *_by_words_only(found)))
 
@@ -176,7 +179,7 @@ def _answer(reader: Reader, request: AskRequest, found: RecallResult) -> Answer:
     weights = weigh_terms(reader, request.bank, read_terms(request.question).words).by_stem
     asked = read_question(request.question, weights)
     if found.abstained:
-        return _abstain(reader, request, found, asked)
+        return _perhaps(reader, request, found, asked)
     by_day = work_by_day(reader, request) if found.only_time else None
     if by_day is not None and by_day.quotes:
         return compose(
@@ -194,10 +197,10 @@ def _answer(reader: Reader, request: AskRequest, found: RecallResult) -> Answer:
     if asked.asks_what_is_forbidden:
         quotes = [item for item in quotes if _says_it_is_forbidden(item, asked)]
         if not quotes:
-            return _abstain(reader, request, replace(found, misses=found.hits), asked)
+            return _perhaps(reader, request, found, asked)
     if any(item.is_beside for item in quotes) and not any(item.covered for item in quotes):
         # The records were found by words that say nothing, such as a path.
-        return _abstain(reader, request, replace(found, misses=found.hits), asked)
+        return _perhaps(reader, request, found, asked)
     confidence = Confidence.MEDIUM
     if not by_time:
         # Where only what forbids something is quoted, nothing else makes it surer.
@@ -210,7 +213,7 @@ def _answer(reader: Reader, request: AskRequest, found: RecallResult) -> Answer:
     if confidence is Confidence.LOW and not by_time:
         thing = _unmentioned(reader, request, found.hits)
     if thing:
-        return _abstain(reader, request, replace(found, hits=(), misses=()), asked, thing)
+        return _perhaps(reader, request, found, asked, thing)
     notes = [_LINKED_BY_NAMES] if causes else []
     answer = compose(reader, request, quotes, confidence, notes, statuses)
     missing = _what_is_missing(reader, request, quotes, confidence, weights)
@@ -336,26 +339,40 @@ def _layers_searched(reader: Reader, request: AskRequest) -> tuple[Layer, ...]:
     return tuple(layer for layer in Layer if layer in held)
 
 
-def _abstain(
+def _perhaps(
     reader: Reader, request: AskRequest, found: RecallResult, asked: Question, unknown: str = ""
 ) -> Answer:
-    """An answer that nothing is known, with the nearest records, or with the thing in the question
-    that is `unknown` to memory."""
-    close = perhaps_answer(found.misses, request.question)
-    if close is not None and unknown_names(reader, request.bank, request.question):
-        close = None
-    caveats = nearest_notes(found.misses, close, asked, _cosines_of(request))
-    if unknown:
-        caveats = (f"Nothing in memory mentions “{unknown}”.", *caveats)
-    return Answer(
-        question=request.question,
-        answer=not_known(caveats),
-        confidence=Confidence.NONE,
-        abstained=True,
-        source="",
-        layers_searched=_layers_searched(reader, request),
-        caveats=caveats,
+    """What records say that are about the question and may not answer it; that nothing is known,
+    if there are none. The thing in the question that is `unknown` to memory is named."""
+    near = [hit for hit in found.hits if _is_near(hit)]
+    statuses = QuotedStatuses(reader, near, request.as_of)
+    quotes = [
+        item for item in _choose(reader, request, near, asked, statuses) if not item.is_beside
+    ]
+    missing = (f"Nothing in memory mentions “{unknown}”.",) if unknown else ()
+    if not quotes:
+        return Answer(
+            question=request.question,
+            answer=NOT_KNOWN,
+            confidence=Confidence.NONE,
+            abstained=True,
+            source="",
+            layers_searched=_layers_searched(reader, request),
+            caveats=missing,
+        )
+    quotes = quotes[:_MAX_PERHAPS]
+    missing = missing or tuple(
+        _what_is_missing(reader, request, quotes, Confidence.LOW, asked.weights)
     )
+    answer = compose(reader, request, quotes, Confidence.LOW, statuses=statuses)
+    lines = [f"Perhaps: {line}" for line in answer.answer.split("\n")]
+    return replace(answer, answer="\n".join(lines), weak=True, caveats=(*missing, *answer.caveats))
+
+
+def _is_near(hit: Hit) -> bool:
+    """Whether a record of this project is about the question, though it may not answer it."""
+    is_measured = "needed" in hit.why and not hit.is_from_outside
+    return is_measured and worth_showing(hit.why, DEFAULT_THRESHOLDS)
 
 
 def _choose(

@@ -173,8 +173,7 @@ class _FurtherRounds:
         """Follow leads until a chain answers the question, or leads, rounds or time run out."""
         if not self._can_be_known():
             return
-        near = self._found.hits or self._found.misses
-        hits = [hit for hit in near if may_answer(hit, self._request.question)]
+        hits = [hit for hit in self._found.hits if may_answer(hit, self._request.question)]
         starts = starting_chains(
             self._inputs.reader, self._request, self._terms, self._weights, hits
         )
@@ -259,7 +258,7 @@ class _FurtherRounds:
     def _continues_answer(self, chain: Chain) -> bool:
         """Whether a chain contains the first citation, if there is one, and is linked by more than
         a session, or the answer so far is weak."""
-        first_cited = _cited(self.answer)[:1]
+        first_cited = () if self.answer.weak else _cited(self.answer)[:1]
         continues = not first_cited or any(link.hit.uri in first_cited for link in chain.links)
         is_weak = not at_least(self.answer.confidence, Confidence.MEDIUM)
         return continues and (is_weak or SAME_SESSION not in chain.link_reasons)
@@ -274,7 +273,7 @@ class _FurtherRounds:
         others = [
             Link(hit, *best_excerpt(self._weights, hit.text))
             for hit in (hits.get(uri) for uri in _cited(self.answer))
-            if hit is not None and not chain.contains(hit.uri)
+            if hit is not None and not hit.weak and not chain.contains(hit.uri)
         ]
         links = (*chain.links, *(link for link in others if link.excerpt))[:MAX_CITATIONS]
         quotes = [Quote(link.hit, link.excerpt, 0.0, link.hit.score) for link in links]

@@ -41,11 +41,11 @@ _ASKS_FOR_OUTPUT = regex(
 
 
 def evidence_in(reader: Reader, bank: str | None, found: RecallResult) -> RecallResult:
-    """A result with only the hits that are evidence; it abstains if none of them answers, or if
-    the question names nothing that could be answered."""
+    """A result with only the hits that are evidence. Where none of them answers, it abstains, and
+    they are weak; where the question names nothing that could be answered, it has none."""
     wants_time = found.only_time or any("recent" in hit.why for hit in found.hits)
     if not wants_time and not names_something(found.query):
-        return replace(found, abstained=True, hits=(), misses=())
+        return replace(found, abstained=True, hits=())
     asked = [hit for hit in found.hits if _is_asked(hit, found.query)]
     by_time = {hit.uri for hit in asked if _is_by_time(hit, found.only_time)}
     stating = [(hit, statements(hit)) for hit in asked]
@@ -59,9 +59,10 @@ def evidence_in(reader: Reader, bank: str | None, found: RecallResult) -> Recall
     hits = [_measured(hit, said, weights) for hit, said in _without_repeats(reader, kept)]
     words = read_terms(found.query).words
     of_two = len(words) == _TWO_WORDS and bool(central_nouns(found.query))
-    if any(hit.uri in by_time or _answers(hit, of_two) for hit in hits):
-        return replace(found, hits=tuple(hits))
-    return replace(found, abstained=True, hits=(), misses=found.misses or tuple(hits))
+    strong = [hit for hit in hits if not hit.weak]
+    if any(hit.uri in by_time or _answers(hit, of_two) for hit in strong):
+        return replace(found, hits=tuple(strong))
+    return replace(found, abstained=True, hits=tuple(replace(hit, weak=True) for hit in hits))
 
 
 def may_answer(hit: Hit, question: str) -> bool:

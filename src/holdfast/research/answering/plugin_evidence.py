@@ -43,7 +43,7 @@ _PLUGINS_TOO = "Text from outside comes from plugins, and nobody here has checke
 def without_plugin_hits(found: RecallResult) -> RecallResult:
     """The hits from memory alone."""
     ours = tuple(hit for hit in found.hits if hit.layer is not Layer.PROVIDERS)
-    return replace(found, hits=ours, abstained=not ours)
+    return replace(found, hits=ours, abstained=all(hit.weak for hit in ours))
 
 
 def add_plugin_hits(answer: Answer, found: RecallResult) -> Answer:
@@ -57,6 +57,8 @@ def add_plugin_hits(answer: Answer, found: RecallResult) -> Answer:
     )
     if not hits:
         return answer
+    if answer.weak:
+        answer = replace(answer, abstained=True, weak=False, citations=())
     first = len(answer.citations) + 1
     lines = [
         f"From outside ({one_line(hit.provider)}): "

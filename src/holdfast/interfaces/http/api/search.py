@@ -41,7 +41,8 @@ from holdfast.research.history.expertise import Expert
 router = ApiRouter("questions")
 _RecallHit = open_model(
     "RecallHit",
-    "One hit; `bank`, `knowledge`, `since` and others only if they have a value.",
+    "One hit; `bank`, `knowledge`, `since` and others only if they have a value. A `weak` hit is "
+    "only loosely related to the query.",
     uri=str,
     kind=str,
     layer=Layer,
@@ -53,16 +54,17 @@ _RecallHit = open_model(
     status=str,
     freshness=str,
     trust=str,
+    weak=bool,
     why=dict[str, float],
 )
 _Recall = open_model(
     "Recall",
-    "The records that match a query, best first; or an abstention.",
+    "The records that match a query, best first. Hits below the threshold of relevance are `weak`; "
+    "the search has `abstained` if all of them are.",
     **{
         **get_type_hints(RecallResult),
         "hits": list[_RecallHit],
         "strategies": list[model_of(RetrieverReport, "Strategy")],
-        "misses": list[_RecallHit],
     },
 )
 
@@ -125,7 +127,8 @@ def recall(
         ),
     ] = [],  # noqa: B006
 ) -> Json:
-    """Best first. If nothing is relevant, it abstains and lists the nearest records."""
+    """Best first. Hits that are only loosely related are marked `weak`; if all are, the search has
+    `abstained`."""
     plan = RecallPlan(
         tuple(layer),
         limit,
@@ -137,6 +140,7 @@ def recall(
         branch=branch,
         agent=check_agent_name(agent),
         knowledge=tuple(kind),
+        weak=True,
     )
     hint = memory.search.missing_networks_hint(bank, plan.networks)
     hint = hint or memory.search.missing_kinds_hint(bank, plan.knowledge)

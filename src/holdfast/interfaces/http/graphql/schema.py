@@ -224,7 +224,8 @@ class Query:
         branch: str = "",
         as_of: str = "",
     ) -> Found:
-        """The records that match a query, best first; or an abstention. `kinds` limits it to
+        """The records that match a query, best first; those that are only loosely related are
+        `weak`, and the search has `abstained` if all are. `kinds` limits it to
         memories, facts and rules of these kinds, `networks` to memories of these networks, `agent`
         to sessions of an agent, `asOf` to what was known on that day."""
         plan = RecallPlan(
@@ -236,15 +237,13 @@ class Query:
             branch=branch,
             agent=check_agent_name(agent),
             knowledge=read_kinds(kinds or ()),
+            weak=True,
         )
         found = await info.context.search(
             lambda memory: memory.search.recall_with_plan(require_words(query, "query"), bank, plan)
         )
-        hits, misses = (
-            [make_node(Hit, "", hit, ended=endings(hit)) for hit in some]
-            for some in (found.hits, found.misses)
-        )
-        return make_node(Found, "", found, hits=hits, misses=misses)
+        hits = [make_node(Hit, "", hit, ended=endings(hit)) for hit in found.hits]
+        return make_node(Found, "", found, hits=hits)
 
     @strawberry.field
     async def record(self, info: GraphInfo, uri: str) -> Record:

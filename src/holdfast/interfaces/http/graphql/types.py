@@ -297,22 +297,22 @@ class Commit:
 
 @node(
     query.Hit,
-    "uri kind knowledge layer score text time session bank status ended freshness trust",
+    "uri kind knowledge layer score text time session bank status ended freshness trust weak",
     ended=list[str],
 )
 class Hit:
     """One hit; `knowledge` is the kind of statement, if it has one; `ended` lists the parts that
-    are no longer valid, and what replaces them."""
+    are no longer valid, and what replaces them; a `weak` hit is only loosely related."""
 
 
 @node(
     query.RecallResult,
-    "query bank abstained hits misses suggestions",
+    "query bank abstained hits suggestions",
     hits=list[Hit],
-    misses=list[Hit],
 )
 class Found:
-    """The records that match a query, best first; or an abstention."""
+    """The records that match a query, best first. A search that has `abstained` found only weak
+    hits, or none."""
 
 
 @node(query.Citation, "number source layer excerpt browse_url time trust bank session", source=str)
@@ -323,11 +323,12 @@ class Citation:
 
 @node(
     query.Answer,
-    "session_id question answer confidence abstained source citations layers_searched caveats",
+    "session_id question answer confidence abstained source citations layers_searched caveats weak",
     citations=list[Citation],
 )
 class MemoryAnswer:
-    """An answer with citations, or an abstention."""
+    """An answer with citations, or an abstention. A `weak` answer begins with "Perhaps" and does
+    not claim to know."""
 
     layers_searched: list[str]
 

@@ -28,7 +28,7 @@ from holdfast.interfaces.http.auth.permissions import CheckedRouter
 from holdfast.interfaces.http.pages.page_request import PageRequestDep
 from holdfast.interfaces.ui.formatting import bank_keys, split_heading
 from holdfast.interfaces.ui.prose import without_block_marks
-from holdfast.language import cut, truncate
+from holdfast.language import truncate
 from holdfast.model.bank import Bank
 from holdfast.model.knowledge import Kind
 from holdfast.model.query import Hit, Layer
@@ -36,9 +36,8 @@ from holdfast.recall.fallback import CLARIFICATION, RAW_GREP, RECENT_SESSIONS
 from holdfast.recall.lookup.origins import Named, Origin, origins
 
 router = CheckedRouter(prefix="/search")
-# Characters that the page shows of a hit, of a near miss, and takes as a query.
+# Characters that the page shows of a hit, and takes as a query.
 _MAX_HIT_CHARS = 420
-_MAX_MISS_CHARS = 160
 # A statement of two or three lines is shown once, as the heading.
 _MAX_HEADING_CHARS = 280
 _MAX_QUERY_CHARS = 2000
@@ -108,8 +107,7 @@ async def search(
 
     def load(memory: Holdfast) -> tuple[SearchResults, list[Bank], Mapping[str, Origin]]:
         results = search_results(memory, query)
-        misses = results.found.misses if results.found else ()
-        shown = (*results.hits, *results.tool_output[:_MAX_FOLDED], *misses)
+        shown = (*results.hits, *results.tool_output[:_MAX_FOLDED], *results.weak)
         named = [Named(hit.bank, hit.uri, hit.session) for hit in shown if not hit.provider]
         return results, memory.reader.banks.all(), origins(memory.reader, named)
 
@@ -132,7 +130,7 @@ async def search(
         tool_output=len(results.tool_output),
         results=[_row(hit) for hit in results.hits],
         folded=[_row(hit) for hit in results.tool_output[:_MAX_FOLDED]],
-        misses=[(hit, cut(hit.text, _MAX_MISS_CHARS)) for hit in (found.misses if found else ())],
+        weak=[_row(hit) for hit in results.weak],
         problems=[s for s in found.strategies if s.problem or s.timed_out] if found else [],
         banks=banks,
         names={known.id: known.name for known in banks},

@@ -8,12 +8,11 @@ from holdfast.app.core.agent_names import check_agent_name
 from holdfast.app.core.context import ALL_BANKS, describe_bank
 from holdfast.app.memory import open_memory
 from holdfast.app.search import hit_view
-from holdfast.framed_text import defang, one_line
+from holdfast.framed_text import defang
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.output.records import print_record_head
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, number
-from holdfast.language import truncate
 from holdfast.model.knowledge import Kind, Network
 from holdfast.model.query import Hit, Layer, RecallResult, RetrieverReport
 from holdfast.recall.core.plan import Budget, Fusion, RecallPlan
@@ -24,8 +23,8 @@ from holdfast.settings import load_settings
 HELP = """\
 Search the records: turns, exchanges, digests, memories, facts and commits.
 
-Every hit has a URI that `holdfast show` opens. When nothing reaches the relevance
-threshold, recall says so instead of showing poor matches.
+Every hit has a URI that `holdfast show` opens. Hits below the relevance threshold come
+last, after a line that says so; in JSON they are marked as `weak`.
 
 If the repository's history was read, each hit says whether its code changed since:
 fresh, changed (commits and lines), renamed or gone. Work whose commits are not on the
@@ -57,8 +56,8 @@ _RETRIEVER_WEIGHTS = {
 }
 # How many reasons are given for a lead over the next hit, and the least difference that is one.
 _MAX_LEAD_REASONS, _MIN_LEAD = 3, 0.005
-# The start of a text: of a hit about three lines, of a near miss one.
-_MAX_HIT_CHARACTERS, _MAX_MISS_CHARACTERS = 320, 120
+# The start of a text: about three lines.
+_MAX_HIT_CHARACTERS = 320
 _INDENT = " " * 6
 _FALLBACK_SENTENCES = {
     "recent_sessions": "No record has these words; these sessions are of that time.",
@@ -111,6 +110,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
             agent=check_agent_name(arguments.agent),
             remotes=not arguments.local,
             knowledge=tuple(Kind(name) for name in arguments.kind),
+            weak=True,
         )
         if arguments.budget:
             found = memory.search.recall_with_plan(query, arguments.bank, plan)
@@ -132,32 +132,28 @@ def run(screen: Screen, arguments: Arguments) -> None:
 
 
 def _print(screen: Screen, found: RecallResult, names: Mapping[str, str], explain: bool) -> None:
+    bank, weak = describe_bank(found.bank), sum(hit.weak for hit in found.hits)
     if found.abstained:
-        _print_nothing(screen, found, explain)
-        return
-    if found.fallbacks:
+        screen.line(f"No {'clear ' if weak else ''}results in {bank}.")
+        if found.suggestions:
+            screen.item(f"You might ask about: {', '.join(found.suggestions)}.", "  ")
+    elif found.fallbacks:
         screen.wrap(_FALLBACK_SENTENCES.get(found.fallbacks[-1], ""))
-    for hit, below in zip(found.hits, (*found.hits[1:], None), strict=True):
+    following = (*found.hits[1:], None)
+    for n, (hit, below) in enumerate(zip(found.hits, following, strict=False)):
+        if n == len(found.hits) - weak:
+            screen.line("Only loosely related:", "bold")
+            screen.line()
         _print_hit(screen, hit, names.get(hit.bank, ""), explain)
         if explain and below is not None:
             screen.line(f"{_INDENT}above the next by {_lead(hit, below)}", "dim")
             screen.line()
-    hits = f"{number(len(found.hits), 'hit')} in {describe_bank(found.bank)}"
-    screen.line("; ".join((hits, *_retriever_notes(found, explain))), "dim")
-
-
-def _print_nothing(screen: Screen, found: RecallResult, explain: bool) -> None:
-    sure = "sure " if found.misses else ""
-    screen.line(f"No {sure}results in {describe_bank(found.bank)}.")
-    for miss in found.misses:
-        text = one_line(truncate(miss.text, _MAX_MISS_CHARACTERS))
-        screen.item(f"nearest: {text} ({miss.uri})", "  ")
-        if explain:
-            screen.item(f"why: {_why(miss)}", "    ")
-    if found.suggestions:
-        screen.item(f"You might ask about: {', '.join(found.suggestions)}.", "  ")
-    for note in _retriever_notes(found, explain):
-        screen.item(note, "  ")
+    notes = _retriever_notes(found, explain)
+    if found.hits:
+        loosely = f", {weak} of them only loosely related" if weak else ""
+        notes = [f"{number(len(found.hits), 'hit')} in {bank}{loosely}", *notes]
+    if notes:
+        screen.line("; ".join(notes), "dim")
 
 
 def _retriever_notes(found: RecallResult, explain: bool) -> list[str]:

@@ -94,7 +94,7 @@ def _advice(timeline: Timeline) -> str:
     """What to try where there are no events."""
     wider = "" if timeline.bank == ALL_BANKS else " --bank all looks in every bank."
     if timeline.query:
-        return f"Try other words, or `holdfast recall` for the nearest misses.{wider}"
+        return f"Try other words, or `holdfast recall` for what is loosely related.{wider}"
     return f"No records of these kinds there. Try another --kind, or a larger --before.{wider}"
 
 
