@@ -15,7 +15,6 @@ from holdfast.recall.core.candidates import Candidate, ScoredPassage
 from holdfast.recall.core.parallel import Retriever, RetrieverResult
 from holdfast.recall.core.plan import Budget, Fusion, RecallPlan
 from holdfast.recall.core.tuning import AbstentionThresholds, RankingWeights
-from holdfast.recall.ranking import boosts
 from holdfast.recall.ranking.boosts import break_ties
 from holdfast.settings import Settings
 from holdfast.store.protocol import Reader
@@ -273,18 +272,3 @@ def test_recall_is_the_same_after_derived_data_is_rebuilt(tmp_path: Path) -> Non
     with open_home(tmp_path) as memory:
         assert memory.ingestion.embed() == 0
     assert answers(tmp_path) == before
-
-
-def test_a_question_that_names_a_person_prefers_what_that_person_said() -> None:
-    talk = [
-        candidate(str(n), 1.0, f"{who}: Good morning, {other}! The boat is ready.", role="user")
-        for n, (who, other) in enumerate([("Ana", "Bo Berg"), ("Bo Berg", "Ana")] * 3, start=1)
-    ]
-    pasted = candidate("7", 1.0, "TypeError: Ana is not a function", role="user")
-    named = boosts.named_speakers([*talk, pasted], "What did Ana say about the boat?")
-    assert named == {"Ana"}
-    for one in (*talk, pasted):
-        boosts.apply_factors(one, "What did Ana say about the boat?", None, False, named)
-    assert [one.score for one in talk] == [1.0, 0.9] * 3
-    assert boosts.named_speakers(talk, "who has the boat?") == frozenset()
-    assert boosts.named_speakers(talk, "what does Berg want?") == {"Bo Berg"}

@@ -96,7 +96,7 @@ class Holdfast:
         kinds: Sequence[Kind | str] = (),
     ) -> RecallResult:
         """The records that match a query, best first; those below the threshold of relevance are
-        marked `weak`, and the result has `abstained` if all of them are. With `networks` only
+        `weak`, and the result has `abstained` if all are. With `networks` only
         memories are found, with `kinds` only memories, facts and rules that say something of such a
         kind; with `local` no remote server is queried."""
         plan = RecallPlan(

@@ -140,8 +140,7 @@ class Hit:
     knowledge: Kind | None = None
     # The plugin and its tool, or the server, that returned it; "" for records of this memory.
     provider: str = ""
-    # Whether it is only loosely related: below the threshold of relevance.
-    weak: bool = False
+    weak: bool = False  # only loosely related: below the threshold of relevance
     why: dict[str, float] = field(default_factory=dict[str, float])
 
     @property
@@ -172,9 +171,8 @@ class RetrieverReport(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RecallResult:
-    """The result of a recall. It has `abstained` when no record reaches the relevance threshold;
-    then its hits are `weak`, `fallbacks` are the other searches that were tried, and `suggestions`
-    words of the bank to search for instead."""
+    """The result of a recall. It has `abstained` when all its hits are weak; then `fallbacks` are
+    the other searches that were tried, and `suggestions` words to search for instead."""
 
     query: str
     bank: str
@@ -231,8 +229,7 @@ NO_COST = ModelCost()
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A cited answer, or an abstention. A `weak` one rests on records that are only loosely related
-    to the question: it begins with "Perhaps", and does not claim to know."""
+    """A cited answer, or an abstention; a `weak` one says "Perhaps" and does not claim to know."""
 
     question: str
     answer: str

@@ -240,10 +240,9 @@ def rank(
         _score(pool, plan, weights)
         reports.append(_match_softly(query, pool, plan, semantic))
         _score(pool, plan, weights)
-    named = boosts.named_speakers(pool, query.text)
     recent = query.asks_for_recent_work
     for candidate in pool:
-        boosts.apply_factors(candidate, query.text, query.time_range, recent, named, plan.weights)
+        boosts.apply_factors(candidate, query.text, query.time_range, recent, plan.weights)
     if semantic is not None and semantic.reranks(query.text, plan.budget is Budget.HIGH):
         reports.append(_cross_encode(query, pool, plan, semantic))
     check_branch(store, bank, plan.branch)

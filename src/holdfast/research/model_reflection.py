@@ -100,7 +100,7 @@ class ModelReflection(NamedTuple):
 
 def shown_hits(found: RecallResult) -> list[Hit]:
     """The records that a model is shown: none from outside, and none that no longer hold."""
-    hits = [hit for hit in found.hits if hit.status not in ENDED_STATUSES]
+    hits = [hit for hit in found.hits if hit.status not in ENDED_STATUSES and not hit.weak]
     return [hit for hit in hits if hit.trust is not Trust.EXTERNAL][: _LIMITS.records]
 
 

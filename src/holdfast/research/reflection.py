@@ -26,6 +26,7 @@ from holdfast.language import (
     truncate,
     words,
 )
+from holdfast.lazy_dataclass import replace
 from holdfast.learn.opinions import confidence_of, sources_needed
 from holdfast.learn.persons_words import is_said_by_person
 from holdfast.model.bank import Bank, Disposition
@@ -132,6 +133,8 @@ def reflect(
     reader: Reader, bank: Bank, found: RecallResult, opinions: Sequence[Opinion]
 ) -> Reflection:
     """Reflect on the records found for a question, by the disposition of their bank."""
+    # What is only loosely related is no reason to believe anything.
+    found = replace(found, hits=()) if found.abstained else found
     disposition = bank.disposition
     ended = read_ended_words(reader, bank.id)
     held = [o for o in opinions if not ended.find(o.what, o.latest)]

@@ -115,9 +115,6 @@ class Opinions:
             update_bank(context.store, known.id, context.now())
         found = self._search.recall_with_plan(query, known.id, _EVIDENCE_PLAN)
         evidence = evidence_in(context.store, known.id, found)
-        if evidence.abstained:
-            # What is only loosely related is no reason to believe anything.
-            evidence = replace(evidence, hits=())
         reflection = reflect(context.store, known, evidence, context.store.opinions.all(known.id))
         if context.settings.models.use != NO_MODEL and not reflection.abstained:
             reflection = self._by_model(known, evidence, reflection)

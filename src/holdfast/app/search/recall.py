@@ -6,7 +6,6 @@ The ranking itself is in `holdfast.recall`. This module imports nothing that ing
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
@@ -15,14 +14,13 @@ from holdfast.app.core.context import ALL_BANKS, Context, current_folder
 from holdfast.errors import HoldfastError
 from holdfast.lazy_dataclass import replace
 from holdfast.model.knowledge import Kind, Network
-from holdfast.model.query import Hit, Layer, RecallResult, RetrieverReport
+from holdfast.model.query import Layer, RecallResult, RetrieverReport
 from holdfast.recall.core.parallel import Retriever
 from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.recall.core.statements import statements
 from holdfast.recall.engine import Ranking, rank, recall
 from holdfast.recall.query.query import read_query
-from holdfast.regex import regex
 from holdfast.settings import NO_MODEL, OFF
 from holdfast.sources.rule_locations import find_rule_files, project_root
 
@@ -38,13 +36,6 @@ _CACHED_RECALLS = 64
 _ENOUGH_COVERAGE = 0.75
 # Only this much of a query is searched for words that ask for a reason.
 _QUERY_PREFIX = 2000
-_ASKS_FOR_REASON = regex(
-    r"\b(?:why|reasons?|causes?|caused|how come|le(?:a)?d to|consequences?|because of)\b",
-    re.IGNORECASE,
-)
-
-
-# One of them is in every match of the pattern above.
 _REASON_SIGNS = ("why", "reason", "cause", "how come", "lead to", "led to", "consequence")
 
 
@@ -53,21 +44,11 @@ def _words_suffice(found: RecallResult) -> bool:
     for a reason never qualifies: its answer is seldom put in the words of the query. Nor do hits
     that state nothing, such as the same question asked before."""
     asked = found.query[:_QUERY_PREFIX].lower()
-    if any(sign in asked for sign in _REASON_SIGNS) and _ASKS_FOR_REASON.search(asked):
+    if any(sign in asked for sign in _REASON_SIGNS):
         return False
     # Read as they are needed: telling what a hit states takes as long as finding it.
-    strong = (hit for hit in found.hits if not (hit.weak or hit.provider))
-    best = islice((hit for hit in strong if statements(hit)), 2)
+    best = islice((h for h in found.hits if not (h.weak or h.provider) and statements(h)), 2)
     return any(hit.why["coverage_alone"] >= _ENOUGH_COVERAGE for hit in best)
-
-
-def _with_fallen(fallen: Sequence[Hit], found: Sequence[Hit], limit: int) -> tuple[Hit, ...]:
-    """What the fallbacks found, what plugins answered, and as many weak hits as the limit leaves
-    room for."""
-    known = {hit.uri for hit in fallen}
-    plugins = [hit for hit in found if not hit.weak]
-    weak = [hit for hit in found if hit.weak and hit.uri not in known]
-    return (*fallen, *plugins, *weak[: max(0, limit - len(fallen))])
 
 
 class SearchElsewhere(Protocol):
@@ -282,7 +263,7 @@ class Search:
         return replace(
             found,
             abstained=found.abstained and not fallen.hits,
-            hits=_with_fallen(fallen.hits, found.hits, plan.limit),
+            hits=(*fallen.hits, *found.hits)[: plan.limit],
             fallbacks=fallen.used,
             suggestions=fallen.suggestions,
         )

@@ -115,10 +115,12 @@ def search_results(memory: Holdfast, query: SearchQuery) -> SearchResults:
     """A page of the results of a query. Raises `InputError` if a filter has no meaning."""
     checks = _checks(query)
     if query.words:
-        found, hits, weak = _recall(memory, query)
+        found, hits = _recall(memory, query)
     else:
-        found, hits, weak = None, _find(memory, query), ()
-    results = [_describe(memory.reader, hit) for hit in hits]
+        found, hits = None, _find(memory, query)
+    described = [_describe(memory.reader, hit) for hit in hits]
+    weak = [one for one in described if one.hit.weak]
+    results = [one for one in described if not one.hit.weak]
     kept = [one for one in results if all(check(one) for check in checks.values())]
     is_tool_wanted = query.speaker == TOOL_OUTPUT
     said = [one for one in kept if is_tool_wanted or one.speaker != TOOL_OUTPUT]
@@ -135,21 +137,16 @@ def search_results(memory: Holdfast, query: SearchQuery) -> SearchResults:
         len(said),
         len(hits) >= MAX_HITS,
         tuple(one.hit for one in printed),
-        tuple(
-            hit for hit in weak if all(c(_describe(memory.reader, hit)) for c in checks.values())
-        ),
+        tuple(one.hit for one in weak if all(check(one) for check in checks.values())),
         _facets(said, kept, memory.context.bank_names()),
         {name: _count_without(name, results, checks) for name in checks},
     )
 
 
-def _recall(
-    memory: Holdfast, query: SearchQuery
-) -> tuple[RecallResult, Sequence[Hit], Sequence[Hit]]:
+def _recall(memory: Holdfast, query: SearchQuery) -> tuple[RecallResult, Sequence[Hit]]:
     """What recall finds, and weak hits where that is less than a page. Of a kind or a layer, first
-    what it finds among all, so that a facet leads to what it counted; where that is less than a
-    page, also what it finds when it looks for these alone, for which the best of the others left
-    no room."""
+    what it finds among all, so that a facet leads to what it counted; then also what it finds when
+    it looks for these alone, for which the best of the others left no room."""
     # What became of their code is looked up for the hits of one page.
     plan = RecallPlan((), MAX_HITS, tokens=_MAX_TOKENS, anchors=False)
     known = read_kinds([query.knowledge] if query.knowledge else [])
@@ -157,17 +154,15 @@ def _recall(
     found = memory.search.recall_with_plan(query.words, bank, plan)
     kept = [hit for hit in found.hits if _is_wanted(hit, query)]
     if len(kept) >= HITS_PER_PAGE:
-        return found, kept, ()
+        return found, kept
     kinds = (query.kind,) if query.kind else ()
     layers = (Layer(query.layer),) if query.layer else tuple(LAYER_BY_KIND[one] for one in kinds)
-    plan = plan._replace(
-        layers=layers, kinds=kinds, knowledge=known, limit=HITS_PER_PAGE, weak=True
-    )
+    plan = plan._replace(layers=layers, kinds=kinds, knowledge=known, limit=HITS_PER_PAGE)
+    plan = plan._replace(weak=True)
     narrow = memory.search.recall_with_plan(query.words, bank, plan)
     seen = {hit.uri for hit in kept}
     more = [hit for hit in narrow.hits if hit.uri not in seen and _is_wanted(hit, query)]
-    kept += [hit for hit in more if not hit.weak]
-    return narrow, kept, [hit for hit in more if hit.weak]
+    return narrow, (*kept, *more)
 
 
 def _is_wanted(hit: Hit, query: SearchQuery) -> bool:

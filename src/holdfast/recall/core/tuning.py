@@ -94,9 +94,6 @@ class RankingWeights(NamedTuple):
     # Factors. A question about "I" is answered in the user's words, one about "you" in the
     # assistant's (0.48 to 0.59 recall@10 on BEAM-100K).
     other_role: float = 0.7
-    # A question that names a person is answered in that person's words: 0.7, 0.85 and 0.9 gave
-    # 0.747, 0.755 and 0.757 on LoCoMo, and 0.7 costs ten points where the wrong person is named.
-    other_person: float = 0.9
     # A tool call contains words without saying anything about them.
     tool_call: float = 0.85
     out_of_time_range: float = 0.5

@@ -5,8 +5,7 @@ or contradicts another. Each is noted, so that a ranking can be explained. The f
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import product
 
@@ -28,10 +27,6 @@ from holdfast.regex import regex
 
 _FIRST_PERSON = regex(r"\b(?:i|i'm|i've|i'd|my|me|mine|myself)\b", re.IGNORECASE)
 _SECOND_PERSON = regex(r"\b(?:you|your|yours)\b", re.IGNORECASE)
-_NAME = regex(r"\b[A-Z][\w'-]+")
-_SPEAKER = regex(r"([A-Z][\w.'-]*(?: [A-Z][\w.'-]*){0,2}): ")
-# A word before a colon is a speaker's name only if it starts this many candidates.
-_MIN_SPEAKER_TURNS = 3
 # Longer queries are pasted texts: who is asked about is said at the start.
 _MAX_QUERY = 2000
 # How much of a text is read: to compare subjects, and to look for a sentence that decides. Bounds
@@ -44,42 +39,19 @@ _SAME_LINE_WORDS = 2
 _SAME_LINE_SHARE = 0.5
 
 
-def named_speakers(candidates: Iterable[Candidate], query: str) -> frozenset[str]:
-    """The speakers of an imported conversation whom the query names."""
-    asked = set(_NAME.findall(query[:_MAX_QUERY]))
-    if not asked:
-        return frozenset()
-    counts = Counter(_speaker(candidate) for candidate in candidates)
-    return frozenset(
-        who for who, n in counts.items() if n >= _MIN_SPEAKER_TURNS and asked & {*who.split()}
-    )
-
-
-def _speaker(candidate: Candidate) -> str:
-    if candidate.passage.role != "user":
-        return ""
-    found = _SPEAKER.match(candidate.passage.body)
-    return found.group(1) if found else ""
-
-
 def apply_factors(
     candidate: Candidate,
     query: str,
     time_range: TimeRange | None,
     recent_work: bool,
-    named: Collection[str] = (),
     weights: RankingWeights = DEFAULT_WEIGHTS,
 ) -> None:
-    """Multiply a candidate's score by the factors for who said it, its status and its time. `named`
-    are the speakers whom the query names."""
+    """Multiply a candidate's score by the factors for who said it, its status and its time."""
     p = candidate.passage
     factors: dict[str, float] = {}
-    who = _speaker(candidate) if named else ""
     if p.role == "tool":
         factors["tool"] = weights.tool_call
-    elif who and who not in named:
-        factors["speaker"] = weights.other_person
-    elif p.role and not who and _is_other_role(p.role, query):
+    elif p.role and _is_other_role(p.role, query):
         factors["speaker"] = weights.other_role
     if p.status in (Status.SUPERSEDED, Status.RETRACTED):
         factors["superseded"] = weights.superseded
