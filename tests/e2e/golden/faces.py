@@ -10,12 +10,14 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Generator, Iterable, Mapping
+import tempfile
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from holdfast.app.memory import open_memory
 from holdfast.errors import HoldfastError
@@ -42,6 +44,7 @@ _VARYING = frozenset(
 _MASKS = (
     (re.compile(r"\bmem-[0-9a-f-]{8,}"), "mem-…"),
     (re.compile(r"http://[\w.-]+:\d+"), "http://HOST"),
+    (re.compile(rf"{re.escape(tempfile.gettempdir())}/tmp\w+"), "TEMP"),
     (re.compile(r"\b\d+(\.\d+)? ?ms\b"), "… ms"),
     (re.compile(r"\b(just now|\d+ (second|minute|hour|day|week|month)s? ago)\b"), "… ago"),
 )
@@ -56,12 +59,16 @@ class Answer(NamedTuple):
     told: str
 
 
-def asked_of_all(folder: Path) -> Iterable[Answer]:
-    """Ask every face of a memory with the sample sessions and a small repository."""
-    return _answers(folder, _sample_home(folder))
+def asked_of_all(
+    folder: Path, sessions: Sequence[Path] = (), instead: Mapping[str, str] | None = None
+) -> Iterable[Answer]:
+    """Ask every face of a memory with the sample sessions, or others, and a small repository; with
+    some words `instead` of those that the calls have."""
+    found = sorted(sessions or SAMPLES.glob("*/*.jsonl"))
+    return _answers(folder, _home(folder, found), found[0].stem, instead or {})
 
 
-def _sample_home(folder: Path) -> dict[str, str]:
+def _home(folder: Path, sessions: Sequence[Path]) -> dict[str, str]:
     folder.mkdir(parents=True, exist_ok=True)
     env = empty_home(folder) | {
         "HOLDFAST_BANK": BANK,
@@ -74,9 +81,8 @@ def _sample_home(folder: Path) -> dict[str, str]:
         "LOGNAME": "ada",
     }
     repository = _repository(folder / "tidewatch")
-    for source in (SAMPLES, repository):
-        done = run_command(["ingest", str(source)], env, folder)
-        assert done.returncode == 0, done.stderr
+    done = run_command(["ingest", *map(str, (*sessions, repository))], env, folder)
+    assert done.returncode == 0, done.stderr
     return env
 
 
@@ -115,8 +121,10 @@ def _git(folder: Path, *arguments: str, author: str = "Ada", when: str = "") -> 
     subprocess.run(["git", *arguments], cwd=folder, env=env, check=True, capture_output=True)
 
 
-def _answers(folder: Path, env: Mapping[str, str]) -> Iterable[Answer]:
-    named = samples(env, folder)
+def _answers(
+    folder: Path, env: Mapping[str, str], session: str, instead: Mapping[str, str]
+) -> Iterable[Answer]:
+    named = {**samples(env, folder), "session": session}
     for face in FACES:
         own = folder / face
         shutil.copytree(folder / "home", own / "home")
@@ -124,7 +132,7 @@ def _answers(folder: Path, env: Mapping[str, str]) -> Iterable[Answer]:
         with changed_environment(of_face), FACES[face](of_face, folder) as ask:
             known = dict(named)
             for call in (*READING, *WRITING):
-                if (given := _filled(_given(call, face), known)) is None:
+                if (given := _filled(_given(call, face), known, instead)) is None:
                     continue
                 told = ask(given)
                 if call.name == "remember":
@@ -139,8 +147,7 @@ def samples(env: Mapping[str, str], folder: Path) -> dict[str, str]:
         for kind in ("exchange", "commit", "digest", "turn")
     }
     listed["memory"] = ["facts", "--kind", "decision"]
-    found = {kind: min(_uris(kind, command, env, folder)) for kind, command in listed.items()}
-    return {**found, "session": min(path.stem for path in SAMPLES.glob("*/*.jsonl"))}
+    return {kind: min(_uris(kind, command, env, folder)) for kind, command in listed.items()}
 
 
 def _uris(kind: str, command: list[str], env: Mapping[str, str], folder: Path) -> list[str]:
@@ -163,11 +170,13 @@ def _given(call: Call, face: str) -> Any:
             return call.python
 
 
-def _filled(given: Any, known: Mapping[str, str]) -> Any:
-    """The same with URIs for the names in braces; None where one of them is not known."""
+def _filled(given: Any, known: Mapping[str, str], instead: Mapping[str, str]) -> Any:
+    """The same with URIs for the names in braces, and with other words instead of some."""
     if given is None:
         return None
     text = json.dumps(given)
+    for words, other in instead.items():
+        text = text.replace(words, other).replace(quote(words), quote(other))
     for name, uri in known.items():
         text = text.replace(f"{{{name}}}", uri)
     return json.loads(text)
