@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.brief.informative import informative_part, is_offer, is_praise, lasting_part
+from holdfast.brief.informative import informative_part, is_offer, lasting_part
 from holdfast.model.knowledge import Kind
 from tests.brief.test_known_statements import (
     FILLER,
@@ -123,9 +123,7 @@ def test_a_wish_that_speaks_of_a_fault_is_kept(text: str) -> None:
     assert lasting_part(text) == text
 
 
-def test_praise_and_offers() -> None:
-    assert is_praise("I've successfully finished the panel.")
-    assert not is_praise("The panel is ready, because the gauge sends its readings now.")
+def test_offers() -> None:
     assert is_offer("Let me know if the lamps shall be painted.")
     assert not is_offer("The lamps are still open, if you want them later.")
 

@@ -177,13 +177,6 @@ def _tells_more_than_code(words: str) -> bool:
     return not _DID.search(words) and not _PRAISES.search(words) and bool(_LIMIT.search(words))
 
 
-def is_praise(text: str) -> bool:
-    """Whether a text says how good or how far some work is, and no reason."""
-    words = plain(text)
-    is_status = bool(_PRAISES.search(words) or _OF_THE_MOMENT.search(words))
-    return is_status and not _REASON.search(words)
-
-
 def is_offer(text: str) -> bool:
     """Whether a text offers or asks something that was for the person at hand."""
     return _OFFERS.search(plain(text)) is not None

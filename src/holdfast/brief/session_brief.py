@@ -196,13 +196,6 @@ def _most(group: Group, is_useful: bool) -> float:
     return {Group.LEFT_OPEN: _LIMITS.open_tasks, Group.DECIDED: _LIMITS.decisions}.get(group, inf)
 
 
-def _is_told(one: KnownStatement, group: Group, findings: Findings) -> bool:
-    """Whether a statement is what its group says it is."""
-    if group is Group.LEFT_OPEN:
-        return findings.is_left_open(one)
-    return group is not Group.LEARNED or findings.is_cause(one)
-
-
 def _add_statements(
     page: Page, ranking: StatementRanking, memory_file: MemoryFile, findings: Findings
 ) -> frozenset[str]:
@@ -215,7 +208,7 @@ def _add_statements(
         is_useful = ranking.is_useful(one.memory)
         if page.count(group) >= _most(group, is_useful):
             continue
-        if not is_useful and not _is_told(one, group, findings):
+        if group is Group.LEFT_OPEN and not is_useful and not findings.is_left_open(one):
             continue
         told = _statement_part(one, group, findings, ranking.reworded(one.memory))
         part = _with_contradiction(told, memory_file)
@@ -323,8 +316,7 @@ def _statement_part(
     part = informative_part(one.text) if memory.by_agent else lasting_part(one.text)
     text, subject = part or one.text, ""
     if group is Group.LEARNED:
-        label, subject = findings.label(one), findings.subject(one)
-        text = findings.text(one, text)
+        label = findings.label(one)
     if reworded:
         text, subject = reworded, _REWORDED
     if group is Group.KNOWN and memory.by_agent and memory.kind is not None:

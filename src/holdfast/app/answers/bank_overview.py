@@ -175,11 +175,11 @@ class BankOverview:
     def _faults(self) -> Iterator[Known]:
         """What agents found to be broken, and why; what was mended since is said to be."""
         for one in self._best:
-            if not tells_fault(one.memory) or not self._findings.is_cause(one):
+            if not tells_fault(one.memory):
                 continue
             label = self._findings.label(one)
             lead = "" if label == CAUSE else f"{label}: "
-            yield self._stated(one, self._findings.text(one, one.text), lead)
+            yield self._stated(one, one.text, lead)
 
     def _open_tasks(self) -> Iterator[Known]:
         """What agents left open, and the next steps of the last sessions."""

@@ -52,8 +52,6 @@ class SessionLimits(NamedTuple):
     looked_at: int = 20
     told: int = 3
     title_characters: int = 140
-    # A title of fewer content words is told with the result that follows it.
-    title_stems: int = 3
     # Of what was said last; of the last session, and of those before it.
     last_characters: int = 500
     characters: int = 340
@@ -229,7 +227,5 @@ def request_of(digest: Digest) -> str:
 
 def _title(digest: Digest) -> str:
     """The title of a session, without the result that may follow its first request."""
-    whole = request_of(digest)
-    asked = whole.partition(" — ")[0]
-    title = asked if len(content_stems(asked)) >= _LIMITS.title_stems else whole
-    return truncate(title, _LIMITS.title_characters)
+    asked = request_of(digest).partition(" — ")[0]
+    return truncate(asked, _LIMITS.title_characters)

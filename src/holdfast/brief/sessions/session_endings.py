@@ -81,7 +81,9 @@ def find_endings(reader: Reader, bank: str, exchanges: Sequence[Exchange]) -> It
     state, asked = _state(last, turns), ""
     if state == UNANSWERED:
         said = next((turn.text for turn in turns if turn.role is Role.USER), "")
-        asked = truncate(without_links(said), _LIMITS.asked_characters)
+        # A command to the program is no request.
+        is_command = said.startswith("/")
+        asked = "" if is_command else truncate(without_links(said), _LIMITS.asked_characters)
     for exchange in exchanges[: -_LIMITS.exchanges - 1 : -1]:
         said = (one for one in reversed(last_turns(reader, bank, exchange)) if _is_message(one))
         turn = next((one for one in said if len(content_stems(one.text)) >= _LIMITS.stems), None)
@@ -105,12 +107,13 @@ def question_asked(turns: Sequence[Turn]) -> str:
 
 
 def fit(items: Sequence[EndingItem], characters: int) -> list[EndingItem]:
-    """As many items as there is room for: the first, what is left open, the last, then the others
-    in their order."""
+    """As many items as there is room for: the first, what is left open, the last, and then those
+    next to the first and the last."""
     if not items:
         return []
+    last = len(items) - 1
     order = sorted(
-        range(len(items)), key=lambda n: (n > 0, not items[n].is_open, n != len(items) - 1, n)
+        range(len(items)), key=lambda n: (n > 0, not items[n].is_open, n != last, min(n, last - n))
     )
     chosen = [order[0]]
     for place in order[1:]:
