@@ -54,7 +54,6 @@ PICTURES = (
     Picture("timeline", "/timeline"),
     Picture("graph", "/graph"),
     Picture("brief", "/brief"),
-    Picture("brief-review", "/brief/review"),
     Picture("health", "/status"),
 )
 

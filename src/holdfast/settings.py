@@ -22,7 +22,7 @@ NO_MODEL = "none"
 # The reranker that comes with Holdfast, in every search.
 SHIPPED = "shipped"
 _MODEL_KEYS = (
-    "summaries", "extraction", "reflection", "agent", "briefs", "endpoint", "api_key_env",
+    "summaries", "extraction", "reflection", "agent", "endpoint", "api_key_env",
     "tool_uses", "days", "input_tokens", "timeout_s",
 )  # fmt: skip
 _CAP_KEYS = ("day_tokens", "day_usd", "session_tokens", "session_usd")
@@ -89,7 +89,6 @@ class ModelSettings:
     extraction: str = ""
     reflection: str = ""
     agent: str = ""
-    briefs: str = ""
     endpoint: str = ""
     api_key_env: str = ""
     # The key in the variable `api_key_env`, and those in the services' own variables.

@@ -14,12 +14,12 @@ from holdfast.app.memory import Holdfast
 from holdfast.interfaces.cli.main import main
 from holdfast.interfaces.mcp.main_engine import MainEngine
 from holdfast.interfaces.mcp.server_spec import CallContext
-from holdfast.model.curation import Action, Judgement
+from holdfast.model.curation import Action
 from holdfast.model.knowledge import Kind
 from holdfast.settings import load_settings
 from tests.brief.test_known_statements import FILLER, retain, session
 from tests.brief.test_verdicts import KEPT, OTHER, name_of
-from tests.interfaces.http.api.test_api import get, send
+from tests.interfaces.http.api.test_api import send
 from tests.interfaces.http.graphql.test_graphql import asked
 from tests.support.http.forms import PageClient
 from tests.support.http.server import Server, empty_home, serving
@@ -70,14 +70,12 @@ def by_command(harbour: Harbour, names: list[str]) -> None:
 
 def by_page(harbour: Harbour, names: list[str]) -> None:
     client = PageClient(harbour.server)
-    shown = client.get("/brief/review?bank=proj").text
-    ticks = {f"pick:{name}": _seen(shown, name) for name in names}
-    form = {**ticks, "verdict": "outdated", "why": WHY, "from": "/brief/review"}
-    assert client.post("/brief/judge", form).status == 303
-
-
-def _seen(page: str, name: str) -> str:
-    return page.partition(f'name="pick:{name}" value="')[2].partition('"')[0]
+    for name in names:
+        place = "/record/memory/" + name.rpartition("/")[2]
+        shown = client.get(place).text.partition('action="/brief/judge"')[2]
+        seen = shown.partition('name="seen" value="')[2].partition('"')[0]
+        form = {"uri": name, "seen": seen, "verdict": "outdated", "why": WHY, "from": place}
+        assert client.post("/brief/judge", form).status == 303
 
 
 def by_rest(harbour: Harbour, names: list[str]) -> None:
@@ -126,31 +124,6 @@ def test_every_interface_judges_several_records_with_a_reason(
         assert memory.briefs.session_brief().text == before.text
 
 
-def test_every_interface_lists_the_same(
-    harbour: Harbour, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with harbour.opened() as memory:
-        memory.curation.judge([name_of(KEPT)], "unneeded", WHY, who="ada")
-    try:
-        capsys.readouterr()
-        assert main(["review", "brief", "--json"]) == 0
-        by_command = json.loads(capsys.readouterr().out)
-        page = json.loads(PageClient(harbour.server).get("/brief/review.json?bank=proj").text)
-        engine = MainEngine()
-        told = engine.call("review", {}, CallContext())["structuredContent"]
-        engine.close()
-        assert get(harbour.server, "/reviews/brief?bank=proj") == by_command == told
-        bare = [{k: v for k, v in one.items() if k != "number"} for one in told["statements"]]
-        assert page["rows"] == bare and page["sessions"] == told["sessions"]
-        assert {one["uri"] for one in bare} >= {name_of(KEPT), name_of(OTHER)}
-        (kept,) = [one for one in bare if one["uri"] == name_of(KEPT)]
-        said = Judgement(**kept["judgement"])
-        assert (said.verdict, said.who, said.why) == ("unneeded", "ada", WHY)
-    finally:
-        with harbour.opened() as memory:
-            memory.undo()
-
-
 @pytest.mark.parametrize(
     ("body", "status", "words"),
     [
@@ -167,12 +140,6 @@ def test_a_wrong_verdict_is_refused_as_other_requests_are(
 ) -> None:
     got = send(harbour.server, "/verdicts", body)
     assert got.status == status and words in got.text
-
-
-def test_a_bank_must_be_named_to_list_what_its_brief_tells(harbour: Harbour) -> None:
-    assert harbour.server.ask("/api/v1/reviews/brief").status == 422
-    assert harbour.server.ask("/api/v1/reviews/brief?bank=all").status == 400
-    assert harbour.server.ask("/api/v1/reviews/brief?bank=none").status == 404
 
 
 @pytest.mark.parametrize("call", ["shell", "tool"])

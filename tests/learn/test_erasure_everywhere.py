@@ -25,8 +25,8 @@ SAID = (
 _EVERYWHERE = {
     "turn", "session", "commit", "commit_patch", "remembered_memory", "memory_dimension",
     "curation", "curation_state", "exchange", "digest", "claim", "fact", "concept", "label",
-    "passage", "entity", "entity_spelling", "memory_occurrence", "retained_memory", "stance",
-    "opinion", "statement", "pattern", "refused_proposal", "git_tag", "git_branch", "file_change",
+    "passage", "entity", "entity_spelling", "memory_occurrence", "retained_memory", "opinion",
+    "statement", "pattern", "refused_proposal", "git_tag", "git_branch", "file_change",
     "pull", "issue", "remark", "forge_login",
 }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Sessions on consecutive days in which people state opinions."""
+"""Memories with a clock of their own, and sessions on consecutive days."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from holdfast.app.memory import Holdfast
-from holdfast.model.opinions import Opinion
-from holdfast.refine.memories.stances import target_key
 from holdfast.settings import Settings
 from tests.support.empty_memory import with_empty_memory
 from tests.support.transcripts import Script
@@ -52,10 +50,3 @@ def ingest_and_update(memory: Holdfast, *scripts: Script) -> None:
     folder = memory.settings.home / "claude" / "projects"
     memory.ingest(memory.ingestion.find([script.write(folder) for script in scripts]))
     memory.ingestion.update()
-
-
-def opinion_on(memory: Holdfast, target: str) -> Opinion:
-    """The opinion on a target, faded or not."""
-    key = target_key(target)
-    (found,) = (o for o in memory.opinions.opinions(all=True) if o.target == key)
-    return found

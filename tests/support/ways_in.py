@@ -102,7 +102,6 @@ def http_ways(
     headers = {"authorization": f"Bearer {read_or_make_token(settings.home)}"}
     gets = ["facts", "timeline", "brief", "digest?since=2026-01-01", "find?since=2026-01-01"]
     gets += ["concepts", "memories", "rules/candidates", "opinions", "sessions", "exchanges"]
-    gets += ["reviews/brief"]
     gets += [f"recall?q={question}" for question in questions]
     gets += [f"handoff?what={question}" for question in questions]
     gets += [f"brief?prompt={prompt}" for prompt in prompts]
@@ -123,7 +122,6 @@ def http_ways(
         "/memory?tab=patterns",
         "/review",
         "/brief",
-        "/brief/review",
         *(f"/sessions/{id}" for id in sessions),
     ]
     pages += [f"/{place}?q={question}" for place in ("", "search") for question in questions]

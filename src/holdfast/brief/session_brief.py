@@ -57,7 +57,7 @@ from holdfast.brief.work_items import (
     select_quotes,
 )
 from holdfast.framed_text import one_line, quote
-from holdfast.language import content_stems, truncate
+from holdfast.language import content_stems, counted, truncate
 from holdfast.model.knowledge import (
     Fact,
     FactKind,
@@ -522,7 +522,7 @@ def _opinions(reader: Reader, bank: str, ended: EndedWords, verdicts: Verdicts) 
     firm = [
         o
         for o in reader.opinions.all(bank)
-        if o.status is Status.OBSERVED and not o.tension and not ended.find(o.what, o.latest)
+        if o.status is Status.OBSERVED and not ended.find(o.what, o.latest)
         if not verdicts.is_dropped(uri("memory", o.id))
     ]
     useful = {o.id for o in firm if verdicts.is_useful(uri("memory", o.id))}
@@ -530,7 +530,8 @@ def _opinions(reader: Reader, bank: str, ended: EndedWords, verdicts: Verdicts) 
     return [
         Part(
             (f"- {origin_label(o.trust, o.what)}{one_line(o.what)}: {o.confidence:.2f}, "
-             f"{o.trend.value}, {o.sessions} sessions ({short_name(uri('memory', o.id))})",),
+             f"{o.trend.value}, {counted(len(o.evidence_for), 'record')} "
+             f"({short_name(uri('memory', o.id))})",),
             (uri("memory", o.id),),
         )
         for o in firm[: _LIMITS.opinions]

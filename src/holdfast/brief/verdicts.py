@@ -5,15 +5,13 @@ not told at the start of a session, and `outdated` in no brief. A verdict stands
 estimate of how useful a statement is, and below what is known: a record that was forgotten,
 replaced or done is not told because somebody called it useful.
 
-Verdicts come from people, from agents that a person asked to review (the curation log), and from a
-model, if the settings name one (`refine.by_model.brief_review`), which is asked about the best
-statements. What a person or an agent says stands above what a model says. After a review by an
-agent or a model, older statements that it was not shown, or could not judge, are not told.
+Verdicts come from people and from agents that a person asked to review; both are in the curation
+log. After a review by an agent, older statements that it did not judge are not told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property, partial
 
 from holdfast.lazy_named_tuple import NamedTuple
@@ -22,12 +20,10 @@ from holdfast.model.curation import (
     Curation,
     Judgement,
     Verdict,
-    ends_verdict,
     in_effect,
     is_agent,
 )
 from holdfast.model.knowledge import Fact, Memory
-from holdfast.model.records import Digest
 from holdfast.model.trust import ENDED_STATUSES
 from holdfast.recall.lookup.by_uri import find_by_uri
 from holdfast.refine.core.curated_records import without_overruled
@@ -37,15 +33,10 @@ from holdfast.refine.core.statement_similarity import (
     says_the_same,
     statement_features,
 )
-from holdfast.refine.model_output.model_verdicts import (
-    ModelVerdict,
-    last_review,
-    model_verdicts,
-)
 from holdfast.store.protocol import Reader
 from holdfast.times import add_seconds
 
-_DIGESTS, _BANKS = "holdfast://digest/", "holdfast://bank/"
+_BANKS = "holdfast://bank/"
 # They make one statement, so that another record that says the same is judged with them.
 _STATEMENTS = ("holdfast://memory/", "holdfast://fact/")
 # Who does this has looked at the record.
@@ -145,18 +136,14 @@ class Verdicts:
         ]
         return [(time, statement_features(text)) for time, text in found if text]
 
-    def without_review(self) -> Verdicts:
-        """The same verdicts, without a review that passed over the rest."""
-        return Verdicts(self._judged, self._text_of, self._reworded)
-
     def _is(self, name: str, verdict: Verdict) -> bool:
         known = self.of(name)
         return known is not None and known.verdict is verdict
 
 
 def read_outdated(reader: Reader, bank: str) -> Verdicts:
-    """What people and agents called outdated. All other verdicts, and those of a model, are about
-    briefs and change no answer."""
+    """What people and agents called outdated. All other verdicts are about briefs and change no
+    answer."""
     judged = _judgements(reader, bank, in_effect(reader.curation.log(bank)))
     outdated = {name: one for name, one in judged.items() if one.verdict is Verdict.OUTDATED}
     return Verdicts(outdated, partial(_text_of, reader, bank))
@@ -178,26 +165,18 @@ def read_verdicts(reader: Reader, bank: str) -> Verdicts:
     """The verdicts of a bank; read once for a brief."""
     log = in_effect(reader.curation.log(bank))
     judged = _judgements(reader, bank, log)
-    decided = [entry for entry in log if entry.action in _DECIDING]
-    by_model = {name: one for name, one in _by_model(reader, bank, decided) if name not in judged}
-    said = {
-        name: Judgement(one.verdict, one.time, one.model, one.why) for name, one in by_model.items()
-    }
-    reworded = {name: one.rewritten for name, one in by_model.items() if one.rewritten}
-    reworded |= {name: one.words for name, one in judged.items() if one.words}
+    reworded = {name: one.words for name, one in judged.items() if one.words}
     review = _last_review(reader, bank, log)
-    return Verdicts({**said, **judged}, partial(_text_of, reader, bank), reworded, review)
+    return Verdicts(judged, partial(_text_of, reader, bank), reworded, review)
 
 
 def _last_review(reader: Reader, bank: str, log: Sequence[Curation]) -> Review:
-    """The last review of a bank by a model or an agent. Nobody reviewed here what another bank
+    """The last review of a bank by an agent. Nobody reviewed here what another bank
     brought that was merged into it, and a review of that bank was none of this one."""
     merges = [entry for entry in log if _is_bank_merge(entry)]
     brought = reader.curation.merged_decisions(bank) if merges else frozenset[int]()
     own = (entry for entry in log if entry.seq not in brought)
-    by_model, by_agent = last_review(reader, bank), _last_review_by_agent(own)
-    read_by_agent = add_seconds(by_agent, -_UNREAD_S) if by_agent else ""
-    said_until, time = max((by_model, by_model), (read_by_agent, by_agent))
+    time = _last_review_by_agent(own)
     if not time:
         return _NO_REVIEW
     since = [entry for entry in log if entry.time > time]
@@ -205,7 +184,7 @@ def _last_review(reader: Reader, bank: str, log: Sequence[Curation]) -> Review:
     came = reader.sources.sessions_read_after(bank, time)
     for merge in filter(_is_bank_merge, since):
         came |= reader.curation.merged_sessions(bank, merge.seq)
-    return Review(said_until, seen, came)
+    return Review(add_seconds(time, -_UNREAD_S), seen, came)
 
 
 def _is_bank_merge(entry: Curation) -> bool:
@@ -231,20 +210,3 @@ def _last_review_by_agent(log: Iterable[Curation]) -> str:
         if last <= add_seconds(first, _REVIEW_S)
     )
     return max(reviews, default="")
-
-
-def _by_model(
-    reader: Reader, bank: str, decided: Iterable[Curation]
-) -> Iterator[tuple[str, ModelVerdict]]:
-    """The verdicts of a model, without those that a later decision ended, and on sessions that went
-    on."""
-    later: dict[str, list[Curation]] = {}
-    for entry in decided:
-        later.setdefault(entry.target, []).append(entry)
-    for name, one in model_verdicts(reader, bank).items():
-        since = (entry for entry in later.get(name, ()) if entry.time > one.time)
-        if any(ends_verdict(entry.action, one.verdict) for entry in since):
-            continue
-        digest = find_by_uri(reader, bank, name) if name.startswith(_DIGESTS) else None
-        if not isinstance(digest, Digest) or digest.ended <= one.time:
-            yield name, one

@@ -9,12 +9,12 @@ from holdfast.errors import SettingsError
 from holdfast.inference.chat import Chat
 from holdfast.settings import NO_MODEL, ModelSettings
 
-OPERATIONS = ("summaries", "extraction", "reflection", "agent", "briefs")
+OPERATIONS = ("summaries", "extraction", "reflection", "agent")
 # Cheap models that are good enough; with a subscription, reflection uses the model that the user
 # usually has.
 _DEFAULT_MODELS: dict[str, dict[str, str]] = {
     "anthropic": dict.fromkeys(OPERATIONS, "claude-haiku-5-5"),
-    "claude": dict.fromkeys(("summaries", "extraction", "agent", "briefs"), "haiku"),
+    "claude": dict.fromkeys(("summaries", "extraction", "agent"), "haiku"),
 }
 _EXTRAS = {"claude": ("claude", "claude_agent_sdk"), "http": ("models", "httpx2")}
 

@@ -28,7 +28,6 @@ from holdfast.refine.facts.fact_stage import update_bank_facts
 from holdfast.refine.git.forge_threads import FORGE_KINDS, records_erased_with, refresh_passages
 from holdfast.refine.git.history import curated_commit_passage
 from holdfast.refine.ingest.erasure_marks import erasure_mark, line_name
-from holdfast.refine.memories.memory_stage import update_bank_memories
 from holdfast.refine.sessions.derive import derive_session
 from holdfast.refine.sessions.exchanges import ExchangeGrouper, exchange_id
 from holdfast.store.across_tables.erasure import Erasure, Scrubber, ScrubMatch
@@ -91,7 +90,6 @@ _NOUNS = {
     "model_summary": "summary",
     "model_call": "call",
     "service_pause": "pause",
-    "review_advice": "advice",
     "refused_proposal": "refusal",
     "commit_patch": "patch",
     "forge_login": "login",
@@ -126,16 +124,13 @@ class HomeEraser:
         now: Callable[[], str],
         who: str,
         derive_bank_level: Callable[[], object] = lambda: None,
-        by_vectors: bool = False,
     ) -> None:
-        """`derive_bank_level` derives again what is made of several sessions; `by_vectors` is how
-        memories are made, see `memory_stage`."""
+        """`derive_bank_level` derives again what is made of several sessions."""
         self._store = store
         self._places = places
         self._now = now
         self._who = who
         self._derive_bank_level = derive_bank_level
-        self._by_vectors = by_vectors
         self._curator = Curator(store, now, who)
 
     def plan_purge(self, target: Target) -> tuple[Erasure, Erased]:
@@ -237,10 +232,8 @@ class HomeEraser:
         self._curator.apply(bank, [Target(bank, *name) for name in sorted(corrected & left)])
 
     def _update_opinions(self, bank: str) -> None:
-        """Form the opinions of a bank again, without what was erased."""
-        if self._store.opinions.all_uncurated(bank) or self._store.memories.stances(bank):
-            update_bank_memories(self._store, bank, limit=_NO_LIMIT, by_vectors=self._by_vectors)
-            update_opinions(self._store, bank, self._now())
+        """Remove the opinions that rest on what was erased."""
+        update_opinions(self._store, bank, self._now())
 
     def _turns_of(self, target: Target) -> list[Turn]:
         """The turns that a record consists of, as they were ingested; InputError if the record is

@@ -52,9 +52,9 @@ def is_ripe(pattern: Pattern) -> bool:
 
 
 def is_firm(opinion: Opinion) -> bool:
-    """Whether an opinion may be proposed for the memory file: believed, contradicted by nobody, and
-    not from outside the project."""
-    is_believed = opinion.status is Status.OBSERVED and not opinion.tension
+    """Whether an opinion may be proposed for the memory file: believed, contradicted by nothing,
+    and not from outside the project."""
+    is_believed = opinion.status is Status.OBSERVED and not opinion.evidence_against
     is_trusted = opinion.trust is not Trust.EXTERNAL
     return is_believed and is_trusted and opinion.confidence > MIN_OPINION_CONFIDENCE
 

@@ -11,12 +11,11 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import NamedTuple
 
-from holdfast.language import code_names, plain, sentences, truncate
+from holdfast.language import code_names, plain, truncate
 from holdfast.model.graph import SpellingSource
 from holdfast.model.knowledge import Network
 from holdfast.recall.query.time_ranges import read_time_range
 from holdfast.refine.entities.name_finder import find_names
-from holdfast.refine.memories.stances import find_judgements
 from holdfast.regex import regex
 
 # The confidence of an opinion whose words say nothing of how sure they are.
@@ -94,7 +93,7 @@ def propose_network(text: str) -> Network:
         return Network.EXPERIENCE
     if _NOTICED.search(told):
         return Network.OBSERVATION
-    if _BELIEVES.search(told) or any(find_judgements(plain(one)) for one in sentences(text)):
+    if _BELIEVES.search(told):
         return Network.OPINION
     return Network.WORLD
 

@@ -363,8 +363,7 @@ class ReviewState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A question for a person: whether the record `target` is still true. `advice` is what a model
-    says about it; it has no effect by itself."""
+    """A question for a person: whether the record `target` is still true."""
 
     bank: str
     id: str
@@ -376,7 +375,6 @@ class Review:
     state: ReviewState = ReviewState.OPEN
     decided: str = ""
     by: str = ""
-    advice: str = ""
 
 
 @dataclass(frozen=True, slots=True)

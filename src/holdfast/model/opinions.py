@@ -1,7 +1,7 @@
-"""Memories as they occur in sessions, stances, opinions and reflections.
+"""Memories as they occur in sessions, opinions and reflections.
 
-Occurrences with the same key are one memory. A *stance* is one judgement that somebody stated. An
-*opinion* sums up stances; its revisions record how firm it was at each change.
+Occurrences with the same key are one memory. The revisions of an *opinion* record how firm it was
+at each change.
 """
 
 from __future__ import annotations
@@ -43,25 +43,6 @@ class SessionOccurrence(NamedTuple):
     occurrence: MemoryOccurrence
 
 
-class Stance(NamedTuple):
-    """A judgement about a target in one respect (`aspect`), stated as `text`. `word` is the word
-    that expresses it, `weight` how much it counts, `uri` the record that contains it."""
-
-    uri: str
-    session: str
-    seq: int
-    time: str
-    target: str
-    aspect: str
-    name: str
-    word: str
-    positive: bool
-    weight: float
-    who: str
-    trust: Trust
-    text: str
-
-
 class Trend(StrEnum):
     """How the confidence of an opinion develops."""
 
@@ -73,7 +54,7 @@ class Trend(StrEnum):
 
 
 class OpinionRevision(NamedTuple):
-    """The confidence of an opinion at one time, the stances for and against it, and the reason."""
+    """The confidence of an opinion at one time, the records for and against it, and the reason."""
 
     time: str
     confidence: float
@@ -83,8 +64,8 @@ class OpinionRevision(NamedTuple):
 
 
 class OpinionChange(NamedTuple):
-    """What a reflection changed in a belief: the opinion, its confidence before (None if it was
-    formed then) and since, when, and why (`note`)."""
+    """A change of an opinion: its confidence before (None if it was formed then) and since, when,
+    and how (`note`)."""
 
     uri: str
     what: str
@@ -96,15 +77,11 @@ class OpinionChange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """What is believed about a target, how firmly, and on what evidence. `tension` is the time of
-    the first contradiction that no reflection has weighed yet; those up to `settled` have been.
-    `author` is the model that formed it; "" where rules did."""
+    """What is believed, how firmly, and on what evidence; `sessions` is how many sessions or people
+    state it. `author` is the model that formed it; "" where somebody retained it."""
 
     bank: str
     id: str
-    target: str
-    aspect: str
-    positive: bool
     what: str
     why: str
     confidence: float
@@ -117,8 +94,6 @@ class Opinion:
     sessions: int
     evidence_for: tuple[str, ...] = ()
     evidence_against: tuple[str, ...] = ()
-    tension: str = ""
-    settled: str = ""
     author: str = ""
 
 
@@ -138,7 +113,7 @@ class ReflectionCitation(NamedTuple):
 class ReflectionClaim(NamedTuple):
     """A sentence that records state, its confidence, and the number of sessions that state it;
     `cited` and `against` are the numbers of the citations that support and contradict it.
-    `is_guess`: it is worded as a guess, or only agents said it, so it is never believed."""
+    `is_guess`: only agents said it, so it is not believed."""
 
     sentence: str
     confidence: float
@@ -151,8 +126,8 @@ class ReflectionClaim(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reflection:
-    """What a bank concludes about a question. `author` is the model that reasoned; "" where rules
-    only collected what is recorded. `voices` are motives and feelings that people stated."""
+    """What a bank concludes about a question. `author` is the model that reasoned; "" where nobody
+    did, and the answer is what is recorded."""
 
     query: str
     bank: str
@@ -161,7 +136,6 @@ class Reflection:
     abstained: bool
     author: str = ""
     claims: tuple[ReflectionClaim, ...] = ()
-    voices: tuple[ReflectionClaim, ...] = ()
     opinions: tuple[Opinion, ...] = ()
     citations: tuple[ReflectionCitation, ...] = ()
     caveats: tuple[str, ...] = ()

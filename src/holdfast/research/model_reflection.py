@@ -3,7 +3,7 @@
 The model is given the records that were found, between borders, with the disposition and background
 of the bank. Records from outside the project are not shown to it. Only sentences that the records
 support are kept, and each claim must name records; its confidence is the model's or what its
-sources allow, whichever is less. Reflection by rules is in `reflection`.
+sources allow, whichever is less. The evidence without a model is in `reflection`.
 """
 
 from __future__ import annotations
@@ -16,18 +16,17 @@ from typing import Any, NamedTuple, cast
 from holdfast.capture.redact import Redactor
 from holdfast.errors import ModelAnswerError
 from holdfast.inference.chat import Question, Schema
-from holdfast.language import cut, truncate
+from holdfast.language import truncate
 from holdfast.learn.opinions import confidence_of, sources_needed
 from holdfast.model.bank import Bank
-from holdfast.model.opinions import Reflection, ReflectionCitation, ReflectionClaim
+from holdfast.model.opinions import Reflection, ReflectionClaim
 from holdfast.model.query import Hit, RecallResult
-from holdfast.model.trust import ENDED_STATUSES, Trust
-from holdfast.refine.facts.hypotheses import is_hedged
+from holdfast.model.trust import ENDED_STATUSES, PEOPLE, Status, Trust
 from holdfast.refine.model_output.evidence import SUMMARY_SHARE, Evidence, clean_text
 from holdfast.refine.model_output.prompts import TEXT_SCHEMA, build_question, object_schema
 from holdfast.refine.model_output.responses import parse_object
 from holdfast.regex import regex
-from holdfast.research.reflection import is_by_person, opinion_line
+from holdfast.research.reflection import cite, opinion_part
 
 REFLECTION = "reflection"
 
@@ -42,7 +41,6 @@ class ModelReflectionLimits(NamedTuple):
     # Claims that are read, and kept; the prompt asks for up to five.
     claims_read: int = 20
     claims: int = 5
-    excerpt_chars: int = 200
 
 
 _LIMITS = ModelReflectionLimits()
@@ -158,37 +156,28 @@ def check_reflection(
     author: str,
     redactor: Redactor,
 ) -> Reflection:
-    """The draft, a reflection by rules, with the supported parts of a model's answer; the draft
-    with a caveat if nothing is supported."""
+    """The draft, which is the evidence, with the supported parts of a model's answer in its place;
+    the draft with a caveat if nothing is supported."""
     texts = [hit.text for hit in hits]
     evidence = Evidence([*texts, draft.query], [*texts, draft.query, bank.background])
     text = _without_unknown_citations(clean_text(model_answer.answer), len(hits))
     text = _TRAILING_CITATIONS.sub(lambda m: f" {m.group(2).rstrip()}{m.group(1)} ", text)
     answer = redactor.redact(evidence.supported_sentences(text, SUMMARY_SHARE)).text
     if not answer:
-        problem = "By rules alone: the records support no sentence of the model's answer."
+        problem = "The evidence alone: the records support no sentence of the model's answer."
         return replace(draft, caveats=(*draft.caveats, problem))
-    cited = tuple(
-        ReflectionCitation(
-            n, hit.uri, cut(hit.text, _LIMITS.excerpt_chars), hit.time, hit.session, hit.trust
-        )
-        for n, hit in enumerate(hits, 1)
-    )
     claims = [_check_claim(claim, hits, bank, evidence, redactor) for claim in model_answer.claims]
     kept = tuple(claim for claim in claims if claim is not None)[: _LIMITS.claims]
-    parts = [answer]
-    if draft.opinions:
-        parts.append("Opinions:\n" + "\n".join(map(opinion_line, draft.opinions)))
-    best = max([c.confidence for c in kept if c.believed] or [0.0])
+    parts = [answer, *opinion_part(draft.opinions)]
+    believed = [c.confidence for c in kept if c.believed]
+    confidence = max(believed) if believed else max([c.confidence for c in kept] or [0.0]) / 2
     return replace(
         draft,
         answer="\n\n".join(parts),
-        confidence=best or draft.confidence / 2,
+        confidence=round(confidence, 3),
         author=author,
         claims=kept,
-        voices=(),
-        citations=cited,
-        caveats=tuple(c for c in draft.caveats if "background" not in c),
+        citations=cite(hits),
     )
 
 
@@ -224,9 +213,14 @@ def _check_claim(
     skepticism = bank.disposition.skepticism
     sources = len({hits[n - 1].session or hits[n - 1].uri for n in supporting})
     allowed = confidence_of(sources, len(denying), sources, skepticism)
-    is_guess = is_hedged(sentence) or not any(is_by_person(hits[n - 1]) for n in supporting)
+    is_guess = not any(_is_by_person(hits[n - 1]) for n in supporting)
     is_believed = sources >= sources_needed(skepticism) and not is_guess
     confidence = round(min(allowed, max(0.0, claim.confidence)), 3)
     return ReflectionClaim(
         sentence, confidence, is_believed, sources, supporting, denying, is_guess
     )
+
+
+def _is_by_person(hit: Hit) -> bool:
+    """Whether a record is what a person said, wrote or verified."""
+    return hit.status is Status.VERIFIED or hit.trust in PEOPLE

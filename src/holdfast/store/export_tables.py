@@ -58,7 +58,6 @@ _CONDITIONS = {
     "import_batch": _not_hidden("importing"),
     "imported_record": f"{_not_hidden('imported')} AND {_not_hidden('importing', 'import_batch')}",
     "withheld_turn": f"t.kind = 'raw' AND {_SESSION_NOT_HIDDEN}",
-    "review_advice": "t.review IN (SELECT r.id FROM review AS r WHERE r.bank = t.bank)",
 }
 _ORDER = {"turn": "session seq", "source": "path", "bank_alias": "alias", "curation": "seq"}
 _STORED_IN = {"withheld_turn": "hidden_record"}
@@ -90,9 +89,9 @@ _COLUMNS = (
     Table("memory_dimension", "memories", "bank id network confidence place why",
           words=("place", "why"),
           first=_time_in("remembered_memory", "id")),
-    Table("opinion", "memories", "bank id target aspect positive what why confidence trend status "
-          "trust formed updated latest sessions favour against tension settled author",
-          words=("target", "what", "why"), first="t.formed", last="t.updated"),
+    Table("opinion", "memories", "bank id what why confidence trend status trust formed "
+          "updated latest sessions favour against author",
+          words=("what", "why"), first="t.formed", last="t.updated"),
     Table("opinion_revision", "memories", "bank opinion number time confidence favour against note",
           first=_time_in("opinion", "opinion", "formed"),
           last=_time_in("opinion", "opinion", "updated")),
@@ -134,7 +133,6 @@ _COLUMNS = (
     Table("refused_proposal", "decisions", "bank seq target text why time who evidence",
           json=("evidence",), words=("text", "why")),
     Table("concept_anchor", "decisions", "bank concept position kind id", first=""),
-    Table("review_advice", "decisions", "bank review time model text", words=("text",)),
     Table("model_call", "costs", "bank id time session operation service model tokens_in "
           "tokens_out tokens_cached usd ms attempt outcome problem", words=("problem",)),
 )  # fmt: skip
@@ -153,7 +151,7 @@ DERIVED_TABLES = (
     "fact", "hidden_record", "label", "labelled_record", "status_period", "session_derivation",
     "entity_mention", "graph_node", "passage", "pattern", "proposal", "stage_progress",
     "retained_memory", "review", "rule", "rule_file", "spelling_equivalence", "memory_occurrence",
-    "entity_spelling", "stale_session", "stance", "statement", "stale_memory", "vector",
+    "entity_spelling", "stale_session", "statement", "stale_memory", "vector",
     "vector_count", "session_change", "unindexed_parts",
 )  # fmt: skip
 LOCAL_TABLES = (

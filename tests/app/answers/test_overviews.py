@@ -17,7 +17,6 @@ from holdfast.model.uris import uri
 from holdfast.settings import Settings
 from tests.brief.test_known_statements import RULE, TODO, brief_of, group, retain, session
 from tests.brief.test_verdicts import name_of
-from tests.refine.by_model.test_brief_review import by_text, review
 from tests.support.empty_memory import with_empty_memory
 from tests.support.refine_banks import open_filled_at_once
 from tests.support.sample_rankings import BANK, NOW, SESSIONS
@@ -186,9 +185,3 @@ def test_a_review_by_an_agent_hides_nothing_from_a_list(reviewable: Holdfast) ->
     reviewable.curation.judge(judged, Verdict.UNNEEDED, who="agent (claude-code)")
     assert TODO not in group(brief_of(reviewable), "Left open") and TODO in before[1]
     assert answers(reviewable) == before
-
-
-def test_what_a_model_calls_outdated_is_listed(reviewable: Holdfast) -> None:
-    before = answers(reviewable)
-    review(reviewable, by_text({TODO: {"verdict": "outdated"}}))
-    assert TODO not in brief_of(reviewable) and answers(reviewable) == before

@@ -49,7 +49,7 @@ def test_the_opinion_of_a_model_is_stored(tmp_path: Path, service: Service) -> N
         reflection = memory.reflect("where is the ferry timetable printed")
         assert (
             reflection.author == f"openai@127.0.0.1:{service.server.server_port}/small"
-            and "Put together by rules" not in reflection.answer
+            and "nothing is inferred" not in reflection.answer
         )
         assert reflection.claims[0].confidence < 0.99, "no more than the sources allow"
         (name,) = reflection.stored
@@ -59,13 +59,49 @@ def test_the_opinion_of_a_model_is_stored(tmp_path: Path, service: Service) -> N
         assert OSLO in question and OSLO not in system
 
 
-def test_without_an_answer_the_rules_are_used(tmp_path: Path, service: Service) -> None:
+def test_records_against_a_claim_lower_the_confidence_of_an_opinion(
+    tmp_path: Path, service: Service
+) -> None:
+    claim: Json = {"sentence": OSLO, "for": [*range(1, 5)], "against": [], "confidence": 0.99}
+    service.answer = lambda: answered({"answer": f"{OSLO} [1]", "claims": [claim]})
+    with open_dated_memory(tmp_path) as memory:
+        ingest_and_update(memory, session_on_day(1, OSLO), session_on_day(2, f"{OSLO} Mind that."))
+        with_model(memory, service)
+        memory.reflect("where is the ferry timetable printed")
+        (before,) = memory.opinions.opinions()
+        claim["for"], claim["against"] = [1, 2, 3], [4]
+        memory.reflect("where is the ferry timetable printed")
+        (after,) = memory.opinions.opinions()
+        assert after.id == before.id and after.confidence < before.confidence
+        assert len(after.evidence_against) == 1
+        notes = [one.note for one in memory.show(after.id).beliefs]
+        assert notes == ["formed", "weakened"]
+        memory.forget(after.evidence_for[0])
+        assert memory.opinions.opinions(all=True) == []
+
+
+def test_what_only_agents_said_is_not_believed(tmp_path: Path, service: Service) -> None:
+    claim: Json = {"sentence": OSLO, "for": [*range(1, 5)], "against": [], "confidence": 0.99}
+    service.answer = lambda: answered({"answer": f"{OSLO} [1]", "claims": [claim]})
+    with open_dated_memory(tmp_path) as memory:
+        scripts = [session_on_day(day) for day in (1, 2)]
+        for script in scripts:
+            script.user("Look at the harbour page, please.")
+            script.assistant(OSLO)
+        ingest_and_update(memory, *scripts)
+        with_model(memory, service)
+        reflection = memory.reflect("where is the ferry timetable printed")
+        assert reflection.claims and not any(one.believed for one in reflection.claims)
+        assert reflection.stored == ()
+
+
+def test_without_an_answer_the_evidence_is_listed(tmp_path: Path, service: Service) -> None:
     service.answer = lambda: (401, {"error": {"message": "No key."}})
     with open_dated_memory(tmp_path) as memory:
         ingest_and_update(memory, session_on_day(1, OSLO))
         with_model(memory, service)
         reflection = memory.reflect("where is the ferry timetable printed")
-        assert reflection.author == "" and reflection.answer.startswith("Put together by rules")
+        assert reflection.author == "" and "nothing is inferred" in reflection.answer
         assert any("No key." in caveat for caveat in reflection.caveats)
 
 

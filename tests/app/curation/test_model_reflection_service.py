@@ -79,7 +79,7 @@ def test_an_answer_of_a_model_is_checked_stored_and_paid_for(
     service.answer = lambda: said(thought(believed, invented, elsewhere))
     user = reader(tmp_path, service)
     told = reflect(user)
-    assert told["author"].endswith("/small") and "Put together by rules" not in told["answer"]
+    assert told["author"].endswith("/small") and "nothing is inferred" not in told["answer"]
     assert "printed in Oslo [1]." in told["answer"], "a record that is not there is not named"
     (kept,) = told["claims"]
     assert kept["sentence"] == OSLO and kept["confidence"] < 0.99, "by its sources, not its words"
@@ -119,7 +119,7 @@ def test_an_unreadable_answer_is_requested_again_and_paid_each_time(
         ((401, {"error": {"message": "no such key"}}), "", "no such key", 1),
     ],
 )
-def test_without_a_model_answer_the_rules_answer_and_say_why(
+def test_without_a_model_answer_the_evidence_is_listed_with_the_reason(
     service: Service,
     tmp_path: Path,
     answer: tuple[int, Json],
@@ -129,9 +129,9 @@ def test_without_a_model_answer_the_rules_answer_and_say_why(
 ) -> None:
     service.answer = lambda: answer
     told = reflect(reader(tmp_path, service, f"{REFLECTING}\n{more}"))
-    assert told["author"] == "" and told["answer"].startswith("Put together by rules")
+    assert told["author"] == "" and "nothing is inferred" in told["answer"]
     assert OSLO.rstrip(".") in told["answer"] and len(service.asked) == calls
-    (caveat,) = (text for text in told["caveats"] if text.startswith("By rules alone"))
+    (caveat,) = (text for text in told["caveats"] if text.startswith("The evidence alone"))
     assert problem in caveat
 
 
@@ -149,7 +149,7 @@ def test_a_slow_service_is_not_waited_for(service: Service, tmp_path: Path) -> N
         told = reflect(user)
     finally:
         answered.set()
-    assert told["author"] == "" and any("By rules alone" in text for text in told["caveats"])
+    assert told["author"] == "" and any("The evidence alone" in text for text in told["caveats"])
     asked = len(service.asked)
     again = reflect(user)
     assert len(service.asked) == asked, "it rests for a while"

@@ -14,8 +14,9 @@ from holdfast.app.background import steps
 from holdfast.app.background.worker import WorkerOptions, run_worker
 from holdfast.app.ingest import stages
 from holdfast.app.memory import Holdfast
-from holdfast.learn import opinion_stage
+from holdfast.learn import opinions
 from holdfast.learn.bank_settings import BankChanges
+from holdfast.model.opinions import Trend
 from holdfast.refine.concepts import concept_stage
 from holdfast.refine.entities import entity_stage
 from holdfast.refine.facts import fact_stage
@@ -53,37 +54,23 @@ def break_stages(settings: Settings) -> None:
 
 
 @pytest.mark.slow
-def test_a_worker_reflects_after_sessions_end(settings: Settings) -> None:
-    folder = settings.claude_dir / "projects"
-    for number in (1, 2):
-        session_on_day(number, "The CI is flaky.").write(folder)
-    run_worker(settings, QUICK, steps.STEPS, lambda: at(3))
-    with Holdfast(with_empty_memory(settings), lambda: at(3)) as memory:
-        (believed,) = memory.opinions.opinions()
-        assert believed.what == "CI is flaky" and believed.sessions == 2
+def test_a_worker_lets_opinions_fade_that_nobody_states_again(settings: Settings) -> None:
+    with Holdfast(with_empty_memory(settings), lambda: at(1)) as memory:
+        memory.retain("The CI is flaky.", "opinion", 0.9)
+        (stated,) = memory.opinions.opinions()
+    session_on_day(300, "Say hello.").write(settings.claude_dir / "projects")
+    run_worker(settings, QUICK, steps.STEPS, lambda: at(301))
+    with Holdfast(with_empty_memory(settings), lambda: at(301)) as memory:
+        (faded,) = memory.opinions.opinions()
         assert stages.stages_behind(memory.store, memory.settings) == []
+        assert (stated.confidence, faded.trend) == (0.9, Trend.STALE) and faded.confidence < 0.6
     break_stages(settings)
-    assert run_worker(settings, QUICK, steps.STEPS, lambda: at(4)).failed == (), (
+    assert run_worker(settings, QUICK, steps.STEPS, lambda: at(302)).failed == (), (
         "nothing is to be done"
     )
 
 
-@pytest.mark.slow
-def test_what_changed_in_a_belief_is_noted_after_each_session(settings: Settings) -> None:
-    folder = settings.claude_dir / "projects"
-    for number in (1, 2, 3):
-        said = "The CI is flaky." if number < 3 else "The CI is reliable."
-        written = session_on_day(number, said).write(folder)
-        with Holdfast(with_empty_memory(settings), lambda day=number: at(day + 1)) as memory:
-            memory.ingest(memory.ingestion.find([written]))
-    with Holdfast(with_empty_memory(settings), lambda: at(5)) as memory:
-        last, *others = memory.opinions.changes()
-    assert [one.note for one in others] == ["strengthened", "formed"]
-    assert last.note == "in tension" and last.before is not None and last.confidence < last.before
-    assert others[-1].before is None and others[-1].what == last.what == "CI is flaky"
-
-
-def test_a_failing_reflection_does_not_stop_the_worker(settings: Settings) -> None:
+def test_a_failing_stage_does_not_stop_the_worker(settings: Settings) -> None:
     Holdfast(with_empty_memory(settings)).close()
     break_stages(settings)
     session_on_day(1, "The CI is flaky.").write(settings.claude_dir / "projects")
@@ -135,7 +122,7 @@ def test_every_stage_has_a_version() -> None:
         memory_stage,
         fact_stage,
         pattern_stage,
-        opinion_stage,
+        opinions,
         concept_stage,
         entity_stage,
         commit_authorship,
@@ -156,8 +143,6 @@ def test_memories_are_made_again_where_the_settings_turn_vectors_on_or_off(
         with Holdfast(with_empty_memory(chosen), lambda: at(3)) as memory:
             memory.ingest(memory.ingestion.find([settings.claude_dir / "projects"]))
             assert stages.stages_behind(memory.store, chosen) == []
-            (bank,) = memory.store.banks.all()
-            assert not memory_stage.is_behind(memory.store, bank.id)
             other = replace(settings, embed_model="none" if by_vectors else "")
             assert stages.stages_behind(memory.store, other) == ["retain"]
             memory.remember("The walrus bucket is encrypted.")
@@ -172,7 +157,6 @@ def test_forgetting_and_erasing_keep_the_version_of_memories(settings: Settings)
         for number in (1, 2, 3):
             path = session_on_day(number, "The CI is flaky.").write(folder)
             memory.ingest(memory.ingestion.find([path]))
-        memory.opinions.reflect("Is the CI flaky?")
         assert stages.stages_behind(memory.store, chosen) == []
         first, second, _ = memory.reader.sessions.latest(None)
         memory.forget(f"holdfast://session/{first.id}")

@@ -19,10 +19,7 @@ from holdfast.model.knowledge import Memory, Network
 from holdfast.model.trust import Trust
 from tests.support.opinion_sessions import (
     Clock,
-    ingest_and_update,
     open_dated_memory,
-    opinion_on,
-    session_on_day,
 )
 from tests.support.refine_banks import NOW, open_filled, session_saying
 
@@ -30,10 +27,10 @@ from tests.support.refine_banks import NOW, open_filled, session_saying
 def test_an_opinion_is_listed_with_its_trend_and_history(tmp_path: Path) -> None:
     clock = Clock()
     with open_dated_memory(tmp_path, clock) as memory:
-        for day, words in ((1, "The pipeline is flaky."), (3, "Our pipeline is still flaky.")):
+        for day, confidence in ((1, 0.6), (3, 0.8)):
             clock.day = day
-            ingest_and_update(memory, session_on_day(day, words))
-        found = opinion_on(memory, "pipeline")
+            memory.retain("The pipeline is flaky.", "opinion", confidence)
+        (found,) = memory.opinions.opinions()
         (item,) = catalogue_page(memory, CatalogueQuery("opinions")).items
         assert (item.id, item.trend, item.speaks_for) == (found.id, "strengthening", 2)
         opened = open_record(memory, memory.show(item.uri))

@@ -79,10 +79,6 @@ class ChangingCalls:
         """The page on which the bank is changed."""
         return f"/banks/{quote(self._bank, safe='')}?tab=settings"
 
-    def brief_page(self) -> str:
-        """The page on which the brief of the bank is judged."""
-        return f"/brief/review?bank={quote(self._bank, safe='')}"
-
     def record_page(self) -> str:
         """The page of a memory."""
         return f"/record/memory/{self._memories[0]}"
@@ -150,7 +146,7 @@ PREPARED: Mapping[str, Prepare] = {
     "POST /review/confirm": lambda by, form: by.fill(form, _AGENTS),
     "POST /review/drop": lambda by, form: by.fill(form, _AGENTS),
     "POST /brief/judge": lambda by, form: by.fill(
-        form, by.brief_page(), ticked=True, verdict="unneeded"
+        form, by.record_page(), verdict="unneeded"
     ),
     "POST /banks/{id}": lambda by, form: by.fill(form, by.settings_page(), background=_TEXT),
     "PATCH /api/v1/banks/{name}": lambda by, _: {"name": by.bank(), "background": OWN.asked},

@@ -29,31 +29,29 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 
 def test_opinions_can_be_listed_shown_and_forgotten(run: Run) -> None:
+    kept = read(run, "retain", "The CI is flaky", "--network", "opinion", "--confidence", "0.8")
     (output,) = read(run, "opinions")["opinions"]
-    assert (output["what"], output["trend"], len(output["evidence_for"])) == (
-        "CI is flaky",
-        "new",
-        2,
-    )
+    assert (output["what"], output["trend"]) == ("The CI is flaky", "new")
+    assert output["evidence_for"] == [kept["uri"]]
     status, text = run("opinions")
-    assert status == 0 and "CI is flaky" in text and "2 for" in text
+    assert status == 0 and "0.80" in text and "CI is flaky" in text and "1 for" in text
     status, text = run("show", output["uri"])
-    assert "confidence: " in text and "confidence over time:" in text and "made of 2" in text
+    assert "confidence: " in text and "confidence over time:" in text
     assert read(run, "show", output["uri"])["beliefs"][0]["note"] == "formed"
     (change,) = read(run, "opinions", "--changes")["changes"]
-    assert (change["note"], change["before"], change["what"]) == ("formed", None, "CI is flaky")
-    assert f"formed {output['confidence']:.2f}" in run("opinions", "--changes")[1]
+    assert (change["note"], change["before"], change["what"]) == ("formed", None, "The CI is flaky")
+    assert "formed 0.80" in run("opinions", "--changes")[1]
     assert run("forget", output["uri"], "--yes")[0] == 0
     assert read(run, "opinions")["opinions"] == []
     assert "No opinions" in run("opinions")[1]
 
 
-def test_reflect_answers_with_citations_and_says_that_no_model_was_used(run: Run) -> None:
-    output = read(run, "reflect", "is the CI flaky", "--no-store")
-    assert output["answer"].startswith("Put together by rules") and output["stored"] == []
+def test_reflect_lists_the_evidence_and_says_that_no_model_was_used(run: Run) -> None:
+    output = read(run, "reflect", "is the CI flaky")
+    assert "Without a model nothing is inferred" in output["answer"] and output["stored"] == []
     assert output["citations"][0]["uri"].startswith("holdfast://")
     status, text = run("reflect", "is the CI flaky")
-    assert status == 0 and "Confidence: 0." in text and "[1]" in text
+    assert status == 0 and "Confidence" not in text and "[1]" in text
     assert read(run, "reflect", "zeppelin budget")["abstained"] is True
 
 
@@ -78,7 +76,7 @@ def test_any_text_can_be_retained_in_a_network(run: Run) -> None:
     assert run("retain", "The CI is slow", "--network", "opinion")[0] == 2
     status, text = run("retain", "The CI is slow", "--network", "opinion", "--confidence", "0.8")
     assert status == 0 and "as opinion" in text
-    assert {o["aspect"] for o in read(run, "opinions")["opinions"]} == {"reliability", "speed"}
+    assert [o["what"] for o in read(run, "opinions")["opinions"]] == ["The CI is slow"]
     found = read(run, "recall", "moved the importer")["hits"]
     assert found[0]["uri"] == kept["uri"]
 

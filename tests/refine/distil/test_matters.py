@@ -116,7 +116,7 @@ def publish(memory: Holdfast, *occurrences: tuple[int, MemoryOccurrence]) -> lis
     store = memory.store
     with store.transaction():
         for day, one in occurrences:
-            store.memories.put_occurrences("b", f"session{day}", [one], [])
+            store.memories.put_occurrences("b", f"session{day}", [one])
         publish_changed_memories(store, "b")
     return store.memories.retained("b")
 

@@ -18,7 +18,6 @@ from holdfast.refine.by_model.memory_extraction import Extractor
 from holdfast.refine.by_model.model_run import ModelRun
 from holdfast.refine.core.commands import find_error, parse_command
 from holdfast.refine.memories.memory_stage import update_memories
-from holdfast.refine.memories.stances import find_judgements
 from holdfast.settings import SpendCaps
 from holdfast.spend.governor import Governor
 from tests.support.chats import ScriptedChat
@@ -90,17 +89,10 @@ def test_a_network_is_reached_through_the_entities_of_exchanges(tmp_path: Path) 
     script.tool("Bash", "3 passed", command="pytest")
     script.assistant("Updated the almanac so that it is read again at midnight, before the tide.")
     with open_dated_memory(tmp_path) as memory:
-        ingest_and_update(
-            memory,
-            script,
-            session_on_day(2, "The crane parser is really slow, TideTable waits for it."),
-        )
+        ingest_and_update(memory, script)
         found = memory.recall("TideTable", networks=[Network.EXPERIENCE])
         (hit,) = (one for one in found.hits if "src/almanac.py" in one.text)
         assert "graph" in hit.why
-        believed = memory.recall("TideTable", networks=[Network.OPINION])
-        (near,) = believed.hits
-        assert near.text == "crane parser is slow" and "graph" in near.why
         memory.forget(memory.reader.sessions.exchanges(hit.bank, hit.session)[0].id)
         after = memory.recall("TideTable", networks=[Network.EXPERIENCE])
         assert not any("src/almanac.py" in one.text for one in after.hits)
@@ -340,7 +332,7 @@ def test_a_killed_stage_continues_where_it_was(tmp_path: Path) -> None:
     ]
     with open_dated_memory(tmp_path / "whole") as memory:
         ingest_and_update(memory, *scripts)
-        whole = all_retained(memory), [o.what for o in memory.opinions.opinions()]
+        whole = all_retained(memory)
     with open_dated_memory(tmp_path / "killed") as memory:
         folder = memory.settings.home / "claude" / "projects"
         found = memory.ingestion.find([script.write(folder) for script in scripts])
@@ -358,7 +350,7 @@ def test_a_killed_stage_continues_where_it_was(tmp_path: Path) -> None:
                 update_memories(memory.store, tick)
         assert ticks > 3
         memory.ingestion.update()
-        assert (all_retained(memory), [o.what for o in memory.opinions.opinions()]) == whole
+        assert all_retained(memory) == whole
 
 
 def test_text_from_outside_the_project_is_not_retained(tmp_path: Path) -> None:
@@ -402,24 +394,6 @@ def test_commands_and_errors_have_short_names() -> None:
     assert find_error('error: script "lint" exited with code 1') == ""
 
 
-def test_judgements_are_found_and_wishes_are_not() -> None:
-    def read(sentence: str) -> list[tuple[str, str, bool]]:
-        return [(target, aspect, good) for target, aspect, _, _, good in find_judgements(sentence)]
-
-    assert read("The CI is really flaky.") == [("ci", "reliability", False)]
-    assert read("Our test runner isn't slow any more.") == [("test run", "speed", True)]
-    assert read("The website's repo is awkward.") == [("repo", "ease", False)]
-    assert read("I prefer tabs over spaces.") == [
-        ("tab", "preference", True), ("spac", "preference", False)
-    ]  # fmt: skip
-    assert read("The deploy script keeps failing.") == [("deploi script", "reliability", False)]
-    for idle in (
-        "Is the CI flaky?", "If the loader is slow, tell me.", "It is slow.", "This is great.",
-        "Make sure the API is fast.", "The parser should be simple.", "That looks good.",
-    ):  # fmt: skip
-        assert read(idle) == []
-
-
 def test_a_model_is_asked_once_and_only_supported_memories_are_kept(tmp_path: Path) -> None:
     def answer(question: Question) -> str:
         found = [
@@ -455,7 +429,7 @@ def test_a_model_is_asked_once_and_only_supported_memories_are_kept(tmp_path: Pa
 
 @pytest.mark.slow
 def test_the_text_of_a_corrected_exchange_is_not_retained(tmp_path: Path) -> None:
-    """Nor does it count towards a pattern, or as an opinion."""
+    """Nor does it count towards a pattern."""
     with memory_with_session(tmp_path, sample_session()) as memory:
         memory.ingestion.update()
         (bank,) = memory.reader.banks.all()

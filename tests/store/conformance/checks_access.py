@@ -32,8 +32,8 @@ _SECOND = ApiKey("ffffffff", "ci", "salt", "hash", None, Level.ADMIN, _LATER, "2
 
 
 _OPINION = Opinion(
-    BANK, "o1", "yawl", "speed", False, "yawl is slow", "because", 0.7, Trend.NEW, Status.OBSERVED,
-    Trust.USER, NOON, NOON, NOON, 2, ("holdfast://turn/t",), (), "", "", "",
+    BANK, "o1", "yawl is slow", "because", 0.7, Trend.NEW, Status.OBSERVED, Trust.USER, NOON, NOON,
+    NOON, 2, ("holdfast://turn/t",),
 )  # fmt: skip
 
 

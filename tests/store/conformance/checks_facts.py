@@ -139,7 +139,6 @@ def check_a_rebuild_drops_facts(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         store.derived.put(BANK, SESSION, [a_claim()])
         store.facts.replace(BANK, DerivedFacts([_known(a_fact())], _LIVES, _BEARINGS, [_REVIEW]))
-        store.facts.put_advice(BANK, "r1", LATER, "m", "Keep it.")
         for change in store.progress.unseen_changes(BANK, "facts", 1):
             store.progress.mark_seen(BANK, "facts", 1, change.number)
         store.derived.drop_all()
@@ -148,10 +147,6 @@ def check_a_rebuild_drops_facts(make_store: MakeStore) -> None:
         expect(store.facts.reviews(None), [], "the reviews")
         expect(store.passages.search(BANK, ["moor"]), [], "the words of facts")
         expect(store.progress.banks_behind("facts", 1), [BANK], "the banks that are behind")
-        store.facts.replace(BANK, DerivedFacts(reviews=[_REVIEW]))
-        expect(
-            [r.advice for r in store.facts.reviews(BANK)], ["Keep it."], "advice that was paid for"
-        )
 
 
 def check_tool_calls_are_found_by_their_words(make_store: MakeStore) -> None:

@@ -10,7 +10,7 @@ from holdfast.model.bank import Disposition
 from holdfast.model.curation import CurationState
 from holdfast.model.graph import Node
 from holdfast.model.knowledge import RECAP_KEY, Kind, Memory, Network, StatusChange
-from holdfast.model.opinions import MemoryOccurrence, Opinion, OpinionRevision, Stance, Trend
+from holdfast.model.opinions import MemoryOccurrence, Opinion, OpinionRevision, Trend
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import uri
@@ -37,13 +37,6 @@ def _occurrence(key: str, what: str = "The yawl is blue", seq: int = 1) -> Memor
     )  # fmt: skip
 
 
-def _stance(session: str = SESSION, uri: str = "holdfast://turn/t", seq: int = 1) -> Stance:
-    return Stance(
-        uri, session, seq, NOON, "yawl", "speed", "yawl", "slow", False, 1.0, "ada", Trust.USER,
-        "the yawl is slow",
-    )  # fmt: skip
-
-
 def _memory(id: str, what: str, bank: str = BANK) -> Memory:
     return Memory(bank, id, Network.WORLD, what, Trust.USER, when=NOON)
 
@@ -54,8 +47,8 @@ def _passage(id: str, body: str, session: str = SESSION, bank: str = BANK) -> Pa
 
 def _opinion(id: str = "o1", bank: str = BANK, confidence: float = 0.7) -> Opinion:
     return Opinion(
-        bank, id, "yawl", "speed", False, "yawl is slow", "because", confidence, Trend.NEW,
-        Status.OBSERVED, Trust.USER, NOON, NOON, NOON, 2, ("holdfast://turn/t",), (), "", "", "",
+        bank, id, "yawl is slow", "because", confidence, Trend.NEW, Status.OBSERVED, Trust.USER,
+        NOON, NOON, NOON, 2, ("holdfast://turn/t",),
     )  # fmt: skip
 
 
@@ -75,12 +68,11 @@ def _found(store: Store, word: str) -> list[str]:
 def check_retained_memories_are_found_and_filtered_by_network(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            store.memories.put_occurrences(BANK, SESSION, [_occurrence("world:1")], [_stance()])
+            store.memories.put_occurrences(BANK, SESSION, [_occurrence("world:1")])
             expect(store.memories.changed_keys(BANK), ["world:1"], "what is to be shown")
             _show(store, "world:1", "m1", "The yawl is blue")
         expect(store.memories.changed_keys(BANK), [], "what is left to be shown")
         expect(store.memories.occurrences(BANK, SESSION), [_occurrence("world:1")], "sightings")
-        expect(store.memories.stances(BANK), [_stance()], "stances")
         expect(_found(store, "yawl"), ["m1"], "search")
         expect([m.what for m in store.memories.retained(BANK)], ["The yawl is blue"], "retained")
         expect(store.memories.retained(BANK, "opinion"), [], "of another network")
@@ -115,7 +107,7 @@ def check_recaps_are_listed_with_their_place_and_without_changed_ones(
         with store.transaction():
             keys = [f"{RECAP_KEY}1", f"{RECAP_KEY}2", "world:1"]
             sightings = [_occurrence(key) for key in keys]
-            store.memories.put_occurrences(BANK, SESSION, sightings, [])
+            store.memories.put_occurrences(BANK, SESSION, sightings)
             for key, id in zip(keys, ("m1", "m2", "m3"), strict=True):
                 one = replace(_memory(id, f"The yawl {id}"), kind=Kind.DECISION)
                 store.memories.put_retained(BANK, key, one, _passage(id, one.what))
@@ -158,38 +150,35 @@ def check_memories_are_found_by_their_exchange(make_store: MakeStore) -> None:
         store.derived.put(BANK, SESSION, [an_exchange("x1")])
         store.graph.put_nodes(BANK, [Node("exchange", "x1", SESSION, NOON, "h", ())])
         inside = [_occurrence("world:1"), _occurrence("world:2", "The mast is long", 90)]
-        store.memories.put_occurrences(BANK, SESSION, inside, [_stance()])
+        store.memories.put_occurrences(BANK, SESSION, inside)
         _show(store, "world:1", "m1", "The yawl is blue")
         _show(store, "world:2", "m2", "The mast is long")
-        store.opinions.put(_opinion(), None, _passage("o1", "yawl is slow", ""))
         place = store.graph.record(BANK, "exchange", "x1")
         assert place is not None
         found = store.graph.node_memory_passages(BANK, [place.node])
-        expect([(n, p.id) for n, p in found], [(place.node, "m1"), (place.node, "o1")], "memories")
+        expect([(n, p.id) for n, p in found], [(place.node, "m1")], "memories")
         expect(store.graph.node_memory_passages(OTHER, [place.node]), [], "those of another bank")
 
 
 def check_no_retained_memory_outlives_its_session(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
-        store.memories.put_occurrences(BANK, SESSION, [_occurrence("world:1")], [_stance()])
+        store.memories.put_occurrences(BANK, SESSION, [_occurrence("world:1")])
         _show(store, "world:1", "m1", "The yawl is blue")
         store.derived.put(BANK, SESSION, [])
-        _nothing(
-            "derived anew", store.memories.occurrences(BANK, SESSION), store.memories.stances(BANK)
-        )
+        _nothing("derived anew", store.memories.occurrences(BANK, SESSION))
         _nothing("what was shown", _found(store, "yawl"), store.memories.retained(BANK))
-        store.memories.put_occurrences(BANK, SESSION, [_occurrence("world:1")], [_stance()])
+        store.memories.put_occurrences(BANK, SESSION, [_occurrence("world:1")])
         _show(store, "world:1", "m1", "The yawl is blue")
         store.erasure.erase(Erasure(BANK, sessions=(SESSION,)))
-        _nothing("erased", store.memories.occurrences(BANK, SESSION), store.memories.stances(BANK))
+        _nothing("erased", store.memories.occurrences(BANK, SESSION))
         _nothing("what was shown", _found(store, "yawl"), store.memories.retained(BANK))
 
 
 def check_a_memory_of_two_sessions_is_shown_from_the_remaining_one(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         store.sessions.add(a_session(id="other"))
-        store.memories.put_occurrences(BANK, SESSION, [_occurrence("world:1")], [])
-        store.memories.put_occurrences(BANK, "other", [_occurrence("world:1")], [])
+        store.memories.put_occurrences(BANK, SESSION, [_occurrence("world:1")])
+        store.memories.put_occurrences(BANK, "other", [_occurrence("world:1")])
         _show(store, "world:1", "m1", "The yawl is blue")
         expect(len(store.memories.occurrences_of_key(BANK, "world:1")), 2, "sightings of the key")
         store.derived.put(BANK, SESSION, [])
@@ -212,7 +201,7 @@ def check_dropping_derived_rows_keeps_opinions_and_requests_to_retain(
         store.memories.put_remembered(wished)
         store.passages.replace(wished, _passage("w1", "sails are red", ""))
         store.opinions.put(_opinion(), OpinionRevision(NOON, 0.7, 1, 0, "formed"), None)
-        store.memories.put_occurrences(BANK, SESSION, [_occurrence("world:1")], [_stance()])
+        store.memories.put_occurrences(BANK, SESSION, [_occurrence("world:1")])
         _show(store, "world:1", "m1", "The yawl is blue")
         store.progress.mark_seen(BANK, "retain", 1, 99)
         expect(store.progress.has_progress(BANK, "retain"), True, "a stage that was there")
@@ -256,7 +245,7 @@ def check_scrubbing_removes_text_from_opinions(make_store: MakeStore) -> None:
         store.opinions.put(_opinion(), None, None)
         store.erasure.scrub(lambda text: text.replace("yawl", "[erased]"))
         (left,) = store.opinions.all_uncurated(BANK)
-        assert "yawl" not in f"{left.target} {left.what} {left.why}", left
+        assert "yawl" not in f"{left.what} {left.why}", left
 
 
 def check_the_settings_of_a_bank_are_stored(make_store: MakeStore) -> None:

@@ -1,5 +1,5 @@
-"""What the worker asks a model service for: summaries, memories, advice on open reviews, and
-verdicts on what briefs may tell. Imported only if the settings name a model service.
+"""What the worker asks a model service for: summaries and memories. Imported only if the
+settings name a model service.
 
 A lock allows one process per home to ask for summaries, so that none is paid for twice.
 """
@@ -7,26 +7,20 @@ A lock allows one process per home to ask for summaries, so that none is paid fo
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import NamedTuple
 
-from holdfast.app.briefs.review_candidates import find_statements
 from holdfast.app.core.lease import try_lock
 from holdfast.app.memory import Holdfast
 from holdfast.capture.home_paths import HomePaths
 from holdfast.capture.redact import Redactor
 from holdfast.errors import HoldfastError
 from holdfast.inference.chat import Chat
-from holdfast.inference.service_choice import choose_chat, default_model, detect_service
+from holdfast.inference.service_choice import choose_chat
 from holdfast.model.records import Session
-from holdfast.refine.by_model.brief_review import BRIEFS, BriefReviewer, ReviewReport
 from holdfast.refine.by_model.memory_extraction import EXTRACTION, ExtractionReport, Extractor
 from holdfast.refine.by_model.model_run import ModelRun
-from holdfast.refine.by_model.review_advice import OPERATION as ADVICE
-from holdfast.refine.by_model.review_advice import advise
 from holdfast.refine.by_model.summarise import SUMMARIES, Summariser, SummaryLimits, SummaryReport
 from holdfast.refine.hooks.reconcile import has_ended
-from holdfast.settings import NO_MODEL, ModelSettings
 from holdfast.spend.governor import Governor
 from holdfast.times import add_seconds
 
@@ -115,30 +109,3 @@ def extract_memories(memory: Holdfast, on_progress: OnProgress) -> ExtractionRep
         return ExtractionReport()
     tokens = memory.settings.models.input_tokens
     return Extractor(task.run(), tokens, task.since).run(on_progress)
-
-
-def advise_reviews(memory: Holdfast, on_progress: OnProgress) -> int:
-    """Ask about each open review, as far as the caps allow. Returns how many got advice."""
-    task = open_model(memory, ADVICE)
-    return advise(memory.store, task.governor, memory.now, on_progress) if task else 0
-
-
-def reviews_briefs(models: ModelSettings) -> bool:
-    """Whether the settings let a model judge what briefs may tell. A service without a default
-    model must be given one for it."""
-    if NO_MODEL in (models.use, models.briefs):
-        return False
-    return bool(models.briefs) or bool(default_model(detect_service(models), BRIEFS))
-
-
-def review_briefs(memory: Holdfast, on_progress: OnProgress) -> ReviewReport:
-    """Have the statements judged that the next start briefs may tell, as far as the caps allow.
-    Does nothing while another process asks."""
-    task = open_model(memory, BRIEFS) if reviews_briefs(memory.settings.models) else None
-    if task is None:
-        return ReviewReport()
-    settings = memory.settings
-    find = partial(find_statements, memory.store, settings.brief)
-    reviewer = BriefReviewer(task.run(), settings.models.input_tokens, task.since, find)
-    with try_lock(HomePaths(settings.home).summary_lock) as locked:
-        return reviewer.run(on_progress) if locked else ReviewReport()

@@ -17,7 +17,6 @@ from time import monotonic
 from holdfast.app.background.step_runner import Step, TimeUpError, WorkerPass, join_counts
 from holdfast.app.background.transcript_queue import is_old
 from holdfast.app.briefs.briefing import prepare_briefs
-from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.curation.erasure import remove_derived_files
 from holdfast.app.ingest import stages
 from holdfast.app.ingest.ingestion import exclusion_rules
@@ -248,17 +247,6 @@ def update_knowledge(worker_pass: WorkerPass) -> str:
     )
 
 
-def advise_on_reviews(worker_pass: WorkerPass) -> str:
-    """Let a model give advice on open reviews, if the settings name one."""
-    unadvised = [r for r in worker_pass.memory.browse.reviews(ALL_BANKS) if not r.advice]
-    if worker_pass.settings.models.use == NO_MODEL or not unadvised:
-        return ""
-    from holdfast.app.background import model_tasks
-
-    done = model_tasks.advise_reviews(worker_pass.memory, worker_pass.reporter("asking for advice"))
-    return f"advice on {counted(done, 'question')}" if done else ""
-
-
 def record_injection_outcomes(worker_pass: WorkerPass) -> str:
     """Record whether the context injected into sessions that have ended was used."""
     done = settle_injections(worker_pass.memory.store, worker_pass.now())
@@ -269,24 +257,6 @@ def write_briefs(worker_pass: WorkerPass) -> str:
     """Write the briefs of the next sessions, so that hooks only have to read a file."""
     written = prepare_briefs(worker_pass.settings, worker_pass.now)
     return counted(len(written), "bank") if written else ""
-
-
-def review_briefs(worker_pass: WorkerPass) -> str:
-    """Let a model judge what the next briefs may tell, if the settings name one, and write them
-    again. The briefs without its verdicts were written before, because nobody knows how long a
-    service takes."""
-    if worker_pass.settings.models.use == NO_MODEL:
-        return ""
-    from holdfast.app.background import model_tasks
-
-    done = model_tasks.review_briefs(worker_pass.memory, worker_pass.reporter("judging"))
-    if done.judged:
-        prepare_briefs(worker_pass.settings, worker_pass.now)
-    return join_counts(
-        (done.judged, f"{counted(done.judged, 'statement')} judged"),
-        (done.failed, f"{done.failed} came to nothing"),
-        (done.stopped, f"stopped: {done.stopped}"),
-    )
 
 
 def finish_erasure(worker_pass: WorkerPass) -> str:
@@ -436,10 +406,8 @@ STEPS = (
     Step("extract", extract),
     Step("settle", record_injection_outcomes),
     Step("know", update_knowledge),
-    Step("advise", advise_on_reviews),
     Step("overwrite", finish_erasure),
     Step("brief", write_briefs),
-    Step("review", review_briefs),
     Step("push", push_outbox),
     Step("embed", embed),
     Step("group", group_concepts),

@@ -10,7 +10,6 @@ from holdfast.learn.bank_settings import (
     change_to_json,
     undo_change,
 )
-from holdfast.learn.opinion_stage import update_bank
 from holdfast.model.bank import Bank
 from holdfast.model.curation import Action, Curation
 from holdfast.model.uris import uri
@@ -31,8 +30,7 @@ class BankProfiles:
         return self._context.bank(bank)
 
     def change(self, changes: BankChanges, bank: str | None = None, who: str = "") -> Bank:
-        """Change a bank and log that. Opinions are weighed again if its disposition changed, and
-        sessions hidden or shown again by its retention."""
+        """Change a bank and log that. Sessions are hidden or shown again by its retention."""
         context = self._context
         known = self.get(bank)
         if changes.background:
@@ -47,13 +45,11 @@ class BankProfiles:
         return self.get(changed.id)
 
     def apply(self, before: Bank, after: Bank) -> None:
-        """Apply the retention and the disposition of a bank that was changed."""
+        """Apply the retention of a bank that was changed."""
         store, now = self._context.store, self._context.now
         if after.retention or before.retention:
             while any(apply_retention(store, after, now)):
                 pass
-        if after.disposition != before.disposition and store.opinions.all_uncurated(after.id):
-            update_bank(store, after.id, now())
 
     def undo_change(self, entry: Curation) -> None:
         """Set a bank back to what it was before a logged change."""

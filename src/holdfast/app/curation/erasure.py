@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.app.core.context import ALL_BANKS, Context
-from holdfast.app.ingest.stages import update_stages, uses_vectors
+from holdfast.app.ingest.stages import update_stages
 from holdfast.capture.home_paths import INJECTED_SUFFIX, HomePaths
 from holdfast.learn.curation import Target, find_target
 from holdfast.learn.erasure import Erased, HomeEraser
@@ -65,7 +65,6 @@ class Erasure:
             context.now,
             context.actor(who),
             lambda: update_stages(context.store, context.settings, context.now),
-            by_vectors=uses_vectors(context.settings),
         )
 
     def _done(self, erased: Erased) -> Erased:

@@ -18,15 +18,15 @@ from holdfast.spend.governor import CallPurpose, Governor
 
 
 def reflect_with_model(
-    context: Context, bank: Bank, found: RecallResult, rule_based: Reflection
+    context: Context, bank: Bank, found: RecallResult, gathered: Reflection
 ) -> Reflection:
-    """Let a model reflect on what was recalled. Returns `rule_based`, which was made without a
-    model, if there is nothing to reflect on or no model for it."""
+    """Let a model reflect on what was recalled. Returns `gathered`, the evidence, if there is
+    nothing to reflect on or no model for it."""
     models, hits = context.settings.models, shown_hits(found)
     chat = choose_chat(models, REFLECTION) if hits else None
     if chat is None:
-        return rule_based
+        return gathered
     governor = Governor(chat, context.store, models.caps, context.now, models.prices)
     prompt = reflection_prompt(bank, found.query, hits)
     answer = governor.ask(CallPurpose(REFLECTION, bank.id), prompt, read_model_reflection)
-    return check_reflection(answer, hits, bank, rule_based, governor.model, context.redactor())
+    return check_reflection(answer, hits, bank, gathered, governor.model, context.redactor())

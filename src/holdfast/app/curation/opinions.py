@@ -6,11 +6,9 @@ from dataclasses import replace
 
 from holdfast.app.core.context import Context
 from holdfast.app.curation.records import curator_for
-from holdfast.app.ingest.stages import uses_vectors
 from holdfast.app.search.recall import Search
 from holdfast.errors import HoldfastError, InputError, ModelAnswerError, require_words
-from holdfast.learn.opinion_stage import update_bank
-from holdfast.learn.opinions import trend_of
+from holdfast.learn.opinions import keep_beliefs, trend_of
 from holdfast.learn.retained_text import PROPOSED_CONFIDENCE, read_dimensions
 from holdfast.model.bank import Bank
 from holdfast.model.knowledge import Memory, Network
@@ -19,12 +17,11 @@ from holdfast.model.query import RecallResult
 from holdfast.model.trust import Status
 from holdfast.model.uris import uri
 from holdfast.recall.core.plan import RecallPlan
-from holdfast.refine.memories.memory_stage import update_bank_memories
 from holdfast.research.answering.evidence import evidence_in
-from holdfast.research.reflection import reflect
+from holdfast.research.reflection import gather_evidence
 from holdfast.settings import NO_MODEL
 
-# Reflection weighs evidence for and against, so it reads more than recall shows, repeats included.
+# A reflection needs the evidence for and against, so it reads more than recall shows, repeats too.
 _EVIDENCE_PLAN = RecallPlan(limit=25, tokens=20_000, include_repeats=True)
 
 
@@ -87,8 +84,8 @@ class Opinions:
         return sorted(shown, key=lambda o: (-o.confidence, o.bank, o.id))
 
     def changes(self, bank: str | None = None, limit: int = 20) -> list[OpinionChange]:
-        """What reflections changed in beliefs, the latest first. The worker reflects when sessions
-        have ended; what it forms, strengthens, weakens or revises is noted."""
+        """How opinions were formed, strengthened and weakened, the latest first: by whoever stated
+        them again, and by reflections of a model."""
         store = self._context.store
         found: list[OpinionChange] = []
         for one in self._context.bank_ids(bank):
@@ -104,39 +101,34 @@ class Opinions:
         return found[:limit]
 
     def reflect(self, query: str, bank: str | None = None, store: bool = True) -> Reflection:
-        """Weigh the evidence on a question through the disposition of a bank. The opinions it
-        comes to are stored, unless `store` is false."""
+        """The evidence on a question; if the settings name a model, what it concludes from it
+        through the disposition of the bank. The opinions it comes to are stored, unless `store` is
+        false."""
         require_words(query, "question")
         context = self._context
         known = context.bank(bank)
-        if store:
-            by_vectors = uses_vectors(context.settings)
-            update_bank_memories(context.store, known.id, by_vectors=by_vectors)
-            update_bank(context.store, known.id, context.now())
         found = self._search.recall_with_plan(query, known.id, _EVIDENCE_PLAN)
         evidence = evidence_in(context.store, known.id, found)
-        reflection = reflect(context.store, known, evidence, context.store.opinions.all(known.id))
+        reflection = gather_evidence(known, evidence, context.store.opinions.all(known.id))
         if context.settings.models.use != NO_MODEL and not reflection.abstained:
             reflection = self._by_model(known, evidence, reflection)
-        if store and not reflection.abstained:
+        if store and reflection.author:
             reflection = self._stored(known, reflection)
         return reflection
 
-    def _by_model(self, bank: Bank, evidence: RecallResult, by_rules: Reflection) -> Reflection:
-        """What a model makes of the evidence; the version by rules where it cannot be asked."""
+    def _by_model(self, bank: Bank, evidence: RecallResult, gathered: Reflection) -> Reflection:
+        """What a model makes of the evidence; the evidence alone where it cannot be asked."""
         from holdfast.app.curation.model_reflection import reflect_with_model
 
         try:
-            return reflect_with_model(self._context, bank, evidence, by_rules)
+            return reflect_with_model(self._context, bank, evidence, gathered)
         except HoldfastError as error:
             unusable = isinstance(error, ModelAnswerError)
             reason = "the model's answer could not be used: " if unusable else ""
-            problem = f"By rules alone: {reason}{error.full_text}"
-            return replace(by_rules, caveats=(*by_rules.caveats, problem))
+            problem = f"The evidence alone: {reason}{error.full_text}"
+            return replace(gathered, caveats=(*gathered.caveats, problem))
 
     def _stored(self, bank: Bank, reflection: Reflection) -> Reflection:
-        from holdfast.learn.reflection_opinions import keep_beliefs
-
         with self._context.store.transaction():
             kept = keep_beliefs(self._context.store, bank, reflection, self._context.now())
         return replace(reflection, stored=tuple(f"holdfast://memory/{id}" for id in kept))

@@ -69,7 +69,7 @@ def _retain(store: Store, run: StageRun) -> int:
 
 
 def _reflect(store: Store, run: StageRun) -> int:
-    from holdfast.learn.opinion_stage import update_all_banks
+    from holdfast.learn.opinions import update_all_banks
 
     return update_all_banks(store, run.on_progress, run.now)
 
@@ -101,7 +101,7 @@ STAGES = (
     Stage("retain", 39, _retain, by_vectors=1000),
     Stage("facts", 27, _facts),
     Stage("patterns", 5, _patterns),
-    Stage("reflect", 4, _reflect),
+    Stage("reflect", 5, _reflect),
     CONCEPTS,
     Stage("entities", 5, _entities),
     Stage("authorship", 2, _authorship),

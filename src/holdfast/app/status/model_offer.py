@@ -7,22 +7,15 @@ latest sessions.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
 from holdfast.app.background.model_tasks import summarise_sessions
-from holdfast.app.briefs.review_candidates import find_statements
 from holdfast.app.memory import Holdfast
 from holdfast.errors import HoldfastError
 from holdfast.inference.chat import Usage
 from holdfast.inference.service_choice import default_model, detect_service, service_problem
-from holdfast.refine.by_model.cost_estimate import (
-    ReviewCost,
-    SessionCost,
-    review_cost,
-    session_costs,
-)
+from holdfast.refine.by_model.cost_estimate import session_costs
 from holdfast.settings import NO_MODEL, ModelSettings, SpendCaps
 from holdfast.spend.prices import PRICES_AS_OF, price_of
 
@@ -40,9 +33,8 @@ _RECIPIENTS = {
 class ModelOffer(NamedTuple):
     """The offer. `service` is the one that would be asked, "none" if none can be; then `problem`
     says why. `tokens` and `usd` are those of a session, on average over `sessions` of the user's
-    own; `usd` is None if the price is not known. `first_review` are the tokens for judging the
-    statements of a project for the first time. `title` is what `session` is called without a
-    model."""
+    own; `usd` is None if the price is not known. `title` is what `session` is called
+    without a model."""
 
     service: str
     recipient: str
@@ -56,7 +48,6 @@ class ModelOffer(NamedTuple):
     session: str
     title: str
     days: int
-    first_review: int
     prices_as_of: str = PRICES_AS_OF
 
 
@@ -73,10 +64,9 @@ def gather_offer(memory: Holdfast) -> ModelOffer | None:
         return None
     service, problem = detect_service(models), service_problem(models)
     model = _model_name(models, service)
-    review = _review_cost(memory, costs[0])
     used = Usage(
-        sum(cost.tokens_in for cost in costs) // len(costs) + review.later.tokens_in,
-        sum(cost.tokens_out for cost in costs) // len(costs) + review.later.tokens_out,
+        sum(cost.tokens_in for cost in costs) // len(costs),
+        sum(cost.tokens_out for cost in costs) // len(costs),
     )
     return ModelOffer(
         service,
@@ -91,16 +81,7 @@ def gather_offer(memory: Holdfast) -> ModelOffer | None:
         costs[0].session,
         session_title(memory, costs[0].bank, costs[0].session),
         models.days,
-        review.usage.tokens_in + review.usage.tokens_out,
     )
-
-
-def _review_cost(memory: Holdfast, latest: SessionCost) -> ReviewCost:
-    session = memory.store.sessions.get(latest.bank, latest.session)
-    if session is None:
-        return ReviewCost()
-    find = partial(find_statements, memory.store, memory.settings.brief)
-    return review_cost(memory.store, session, memory.settings.models.input_tokens, find)
 
 
 def _model_name(models: ModelSettings, service: str) -> str:

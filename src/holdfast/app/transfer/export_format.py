@@ -1,4 +1,4 @@
-"""The format of an export, version 2 (docs/export-format.md): one JSON object per line.
+"""The format of an export, version 3 (docs/export-format.md): one JSON object per line.
 
 The first line is a header with the number of lines of each type and a hash of them all, so that a
 truncated or changed file is noticed before anything is restored from it. `exporting` chooses the
@@ -19,9 +19,11 @@ from holdfast.store.export_tables import TABLES
 from holdfast.store.records.exports import ExportTable, Row
 
 FORMAT = "holdfast-export"
-VERSION = 2
-# Version 1 has no derived memories, and is otherwise the same.
-_READABLE_VERSIONS = (1, VERSION)
+VERSION = 3
+# Version 1 has no derived memories; both have what is removed here.
+_READABLE_VERSIONS = (1, 2, VERSION)
+_REMOVED_FIELDS = {"opinion": ("target", "aspect", "positive", "tension", "settled")}
+_REMOVED_TYPE = "review_advice"
 # The longest line that is read. A longer one is refused as damaged, so that a file without line
 # ends cannot fill the memory of the process.
 _MAX_LINE_BYTES = 64 * 1024 * 1024
@@ -151,8 +153,9 @@ def _decode_line(path: Path, number: int, data: bytes) -> ExportLine:
     type, bank = (value or {}).get("type"), (value or {}).get("bank")
     if value is None or not isinstance(type, str) or not isinstance(bank, str):
         raise InputError(f"Line {number} of {path} is not a line of an export.", "Export it again.")
-    row = {key: item for key, item in value.items() if key not in ("type", "bank")}
-    if type in DERIVED_TYPES:
+    left_out = ("type", "bank", *_REMOVED_FIELDS.get(type, ()))
+    row = {key: item for key, item in value.items() if key not in left_out}
+    if type in (*DERIVED_TYPES, _REMOVED_TYPE):
         return ExportLine(bank, type, row)
     table = _TABLE_BY_NAME.get(type)
     if table is None or set(row) != set(table.fields) or not _has_valid_types(table, row):

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.app.transfer.export_format import (
-    DERIVED_TYPES,
     ExportLine,
     Header,
     check_export,
@@ -103,7 +102,7 @@ class _RowRestorer:
     def put(self, bank: str, type: str, rows: Iterator[Row]) -> None:
         """Store successive rows of one type."""
         self.banks[bank] = None
-        if type in DERIVED_TYPES:
+        if type not in _TABLE_BY_NAME:
             self.made_again += sum(1 for _ in rows)
             return
         table = _TABLE_BY_NAME[type]

@@ -28,7 +28,7 @@ from holdfast.store.protocol import Reader
 from holdfast.store.records.exports import ExportSelection, ExportTable, Row
 
 # The JSON Schema of a line, for programs that check an export.
-SCHEMA_FILE = Path(__file__).with_name("export-2.schema.json")
+SCHEMA_FILE = Path(__file__).with_name("export-3.schema.json")
 # Larger than any bank: asks the store for all records.
 NO_LIMIT = 1_000_000
 # Fields of derived records that hold ids and URIs, not text. They are not redacted.

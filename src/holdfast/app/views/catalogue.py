@@ -316,9 +316,7 @@ def _memory_item(memory: Memory) -> CatalogueItem:
 def opinion_item(opinion: Opinion) -> CatalogueItem:
     """An opinion as an item of the catalogue; its URI is that of a memory."""
     o = opinion
-    notes = [f"in {o.sessions} session{'s' * (o.sessions != 1)}"]
-    notes += [f"in tension since {o.tension[:10]}"] if o.tension else []
-    notes += [f"formed by {o.author}"] if o.author else []
+    notes = [f"in {o.sessions} sessions", f"formed by {o.author}"] if o.author else []
     until = o.updated if o.status is Status.RETRACTED else ""
     return CatalogueItem(
         o.bank, "memory", o.id, o.what, "", "opinion", o.updated, o.status.value, o.confidence,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from holdfast.app.memory import Holdfast
@@ -14,7 +13,6 @@ from holdfast.learn.judging import JUDGEABLE_KINDS, is_rewordable
 from holdfast.model.curation import Judgement, read_judgement
 from holdfast.model.kinds import record_kind
 from holdfast.model.uris import uri
-from holdfast.recall.lookup.by_uri import find_by_uri
 from holdfast.store.across_tables.lookup import Record
 from holdfast.store.protocol import Reader
 
@@ -54,11 +52,6 @@ class VerdictViews:
             is_rewordable(record),
         )
 
-    def by_uri(self, name: str) -> VerdictView | None:
-        """The same for the record with this URI; None if there is none."""
-        record = find_by_uri(self._reader, self._bank, name)
-        return self.of(record) if record is not None else None
-
 
 def undoable_verdicts(reader: Reader, bank: str) -> dict[str, int]:
     """By the URI of a record, the number of the decision that is the verdict on it, if that can be
@@ -71,13 +64,11 @@ def undoable_verdicts(reader: Reader, bank: str) -> dict[str, int]:
     }
 
 
-def check_unchanged(memory: Holdfast, seen: Mapping[str, str]) -> None:
-    """Raise `InputError` if one of some records, by URI, has another text than the one with the
-    fingerprint that was shown."""
-    for name, shown in seen.items():
-        target = memory.curation.target(name)
-        if target.shown and fingerprint(current_text(memory, target)) != shown:
-            raise InputError(
-                f"{target.uri} was changed after you opened the page. Nothing was judged.",
-                "Look at it again.",
-            )
+def check_unchanged(memory: Holdfast, name: str, seen: str) -> None:
+    """Raise `InputError` if a record has another text than the one with the fingerprint `seen`."""
+    target = memory.curation.target(name)
+    if target.shown and fingerprint(current_text(memory, target)) != seen:
+        raise InputError(
+            f"{target.uri} was changed after you opened the page. Nothing was judged.",
+            "Look at it again.",
+        )

@@ -45,7 +45,7 @@ def print_offer(screen: Screen, offer: ModelOffer) -> None:
             else ""
         )
         cost += f", ${offer.usd:.4f} with {offer.model} ({offer.prices_as_of}{paid})"
-    title = "Optional: a model that writes better titles and summaries, and says what still holds"
+    title = "Optional: a model that writes better titles and summaries"
     screen.title(title, "bold")
     lines = {
         "what is sent": f"what you and the agent said in sessions of the last {offer.days} days "
@@ -54,8 +54,7 @@ def print_offer(screen: Screen, offer: ModelOffer) -> None:
         "limits": f"{caps.day_tokens:,} tokens and ${caps.day_usd:.2f} a day, "
         f"{caps.session_tokens:,} tokens and ${caps.session_usd:.2f} a session; "
         "`holdfast status --cost` lists every call",
-        "per session": f"{cost}, estimated from your latest {offer.sessions}; once a project about "
-        f"{offer.first_review:,} tokens more, to judge what its next sessions are told",
+        "per session": f"{cost}, estimated from your latest {offer.sessions}; ",
         "title now": f"“{offer.title}”",
         "with a model": "shown if you say yes, after one session was sent"
         if not offer.problem

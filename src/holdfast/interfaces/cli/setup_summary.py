@@ -25,7 +25,7 @@ from holdfast.sources.json_fields import items
 # Nobody but a reader can tell what no longer holds.
 REVIEW_HINT = (
     "Some lines may no longer hold. `/holdfast:review` in Claude Code (with the plugin) has Claude "
-    "check them against your code; `holdfast review brief` lists them for you."
+    "check them against your code; `holdfast review outdated ID` drops one."
 )
 # The first column may take this much of a line of 80 characters.
 _MAX_COLUMN = 32

@@ -139,11 +139,11 @@ TOOLS = (
     ),
     Tool(
         "review",
-        "Review the brief",
-        "List what the next session of this project is told at its start (without arguments, about "
-        "4,000 tokens), or judge records of that list: useful, unneeded (true, but not worth "
-        "telling) or outdated (no longer true). Use it only when the user asks for a review, and "
-        "check what is doubtful against the code. A verdict is yours; a user's stands above it.",
+        "Judge what briefs tell",
+        "Judge records that the brief at the start of a session told: useful, unneeded (true, but "
+        "not worth telling) or outdated (no longer true). Use it only when the user asks, and "
+        "check what is doubtful against the code. A verdict is yours; a user's stands above it. "
+        "After ten verdicts, older statements without one are not told.",
         {
             "verdict": {"type": "string", "enum": list(VERDICTS)},
             "ids": {
@@ -162,7 +162,7 @@ TOOLS = (
                 "description": "One useful statement of an agent so that it is understood alone.",
             },
         },
-        (),
+        ("verdict", "ids"),
         "review brief verdict useful outdated",
         True,
     ),

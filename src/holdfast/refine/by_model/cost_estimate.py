@@ -1,5 +1,4 @@
-"""Estimates the cost of summarising sessions by a model, for the first time or again, and of having
-it judge what briefs may tell.
+"""Estimates the cost of summarising sessions by a model, for the first time or again.
 
 The estimate is made of the questions that would be asked; only the length of the answers is
 guessed. No model is called, and nothing is written.
@@ -14,8 +13,6 @@ from typing import NamedTuple
 from holdfast.inference.chat import Question, Usage
 from holdfast.model.ledgers.model_calls import Spending
 from holdfast.model.records import Session
-from holdfast.refine.by_model.brief_review import FindStatements, pending_calls, review_question
-from holdfast.refine.by_model.session_outlines import Outlines
 from holdfast.refine.by_model.summary_queue import (
     MIN_SUMMARY_BYTES,
     PendingExchange,
@@ -33,8 +30,6 @@ from holdfast.store.protocol import Store
 
 # A guess at the answer for one exchange or digest; a call reserves more than ten times as much.
 EXPECTED_ANSWER_TOKENS = 300
-# A guess at a verdict with its reason.
-EXPECTED_VERDICT_TOKENS = 50
 
 
 class SessionCost(NamedTuple):
@@ -55,33 +50,6 @@ class SessionCost(NamedTuple):
             tokens_in=self.tokens_in + max_usage(question).tokens_in,
             tokens_out=self.tokens_out + answers * EXPECTED_ANSWER_TOKENS,
         )
-
-
-class ReviewCost(NamedTuple):
-    """About what it takes to have the statements of a bank judged for the first time. After a later
-    session one call is enough, for what is new."""
-
-    calls: int = 0
-    usage: Usage = Usage(0, 0)
-
-    @property
-    def later(self) -> Usage:
-        """What one call takes."""
-        if not self.calls:
-            return self.usage
-        return Usage(self.usage.tokens_in // self.calls, self.usage.tokens_out // self.calls)
-
-
-def review_cost(
-    store: Store, session: Session, tokens: int, find_statements: FindStatements
-) -> ReviewCost:
-    """The cost of a review of the bank of this session, its last one."""
-    outlines = Outlines(store, session.bank)
-    calls = pending_calls(store, session.bank, outlines, tokens, find_statements)
-    asked = [review_question(store, session, outlines, one, tokens) for one in calls]
-    tokens_in = sum(max_usage(question).tokens_in for question in asked)
-    statements = sum(map(len, calls))
-    return ReviewCost(len(calls), Usage(tokens_in, statements * EXPECTED_VERDICT_TOKENS))
 
 
 class CostEstimate(NamedTuple):

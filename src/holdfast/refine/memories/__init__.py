@@ -3,7 +3,6 @@
 `retention_rules` chooses what to retain of one exchange, with the help of `salience` (is a sentence
 worth it), `retained_statements` what the selector chooses of a session; `model_extracted` replaces
 both by what a model extracted, where one was asked. `statement_networks` has the network of each
-kind. `stances` finds judgements that people state, which `holdfast.learn` turns into opinions, the
-fourth network. `memory_stage` runs all of them over changed sessions and combines what several
-sessions have in common. Start reading at `memory_stage`.
+kind. Opinions, the fourth network, are in `holdfast.learn`. `memory_stage` runs all of them over
+changed sessions and combines what several sessions have in common. Start reading at `memory_stage`.
 """

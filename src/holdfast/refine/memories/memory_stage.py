@@ -1,4 +1,4 @@
-"""The stage that keeps memories up to date: from exchanges to memories and to people's stances.
+"""The stage that keeps memories up to date: from exchanges to memories.
 
 Each session has occurrences of memories, a pure function of its visible exchanges and turns. The
 occurrences of all sessions with the same key become one memory; statements of one matter have the
@@ -14,7 +14,7 @@ from dataclasses import replace
 from holdfast.model.corrections import corrected_memory
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import ClaimKind, Memory, Validity
-from holdfast.model.opinions import MemoryOccurrence, SessionOccurrence, Stance
+from holdfast.model.opinions import MemoryOccurrence, SessionOccurrence
 from holdfast.model.query import Passage
 from holdfast.model.records import Exchange, Role, Session, Turn
 from holdfast.model.trust import PEOPLE, Status, Trust, least_trusted
@@ -30,7 +30,6 @@ from holdfast.refine.memories.retention_rules import (
     retain_stated,
 )
 from holdfast.refine.memories.salience import stems
-from holdfast.refine.memories.stances import memory_stances, turn_stances
 from holdfast.sources.claude_code.files import AGENT
 from holdfast.store.protocol import Writer
 
@@ -44,19 +43,11 @@ _MAX_EVIDENCE = 12
 # Changed sessions taken from the work list at once. Each session has its own transaction, so this
 # bounds only the list in memory.
 _BATCH_SIZE = 200
-# Effectively all of the memories that people asked to retain.
-_MAX_REMEMBERED = 10_000
 
 
 def stage_version(by_vectors: bool) -> int:
     """The version of memories that were chosen with vectors, or by words alone."""
     return VERSION + BY_VECTORS if by_vectors else VERSION
-
-
-def is_behind(writer: Writer, bank: str) -> bool:
-    """Whether a bank has changes that are not in its memories, however these were chosen."""
-    versions = (stage_version(by_vectors) for by_vectors in (False, True))
-    return all(writer.progress.unseen_changes(bank, NAME, version, 1) for version in versions)
 
 
 def update_memories(
@@ -87,22 +78,18 @@ def update_bank_memories(
         # Vectors of a long session take a second, in which others may want to write.
         read = _read_changed(writer, bank, change.session, by_vectors)
         with writer.transaction():
-            if not change.session:
-                _update_remembered(writer, bank)
-            else:
+            if change.session:
                 if writer.progress.unseen_changes(bank, NAME, version, 1) != [change]:
                     read = _read_changed(writer, bank, change.session, by_vectors)
-                _write_session(writer, bank, change.session, *read)
+                _write_session(writer, bank, change.session, read)
             publish_changed_memories(writer, bank)
             writer.progress.mark_seen(bank, NAME, version, change.number)
     return len(changes)
 
 
-def _read_changed(
-    writer: Writer, bank: str, id: str, by_vectors: bool
-) -> tuple[list[MemoryOccurrence], list[Stance]]:
+def _read_changed(writer: Writer, bank: str, id: str, by_vectors: bool) -> list[MemoryOccurrence]:
     session = writer.sessions.get(bank, id) if id else None
-    return _read_session(writer, session, by_vectors) if session else ([], [])
+    return _read_session(writer, session, by_vectors) if session else []
 
 
 def _write_session(
@@ -110,23 +97,17 @@ def _write_session(
     bank: str,
     id: str,
     occurrences: Sequence[MemoryOccurrence],
-    stances: Sequence[Stance],
 ) -> None:
-    known = writer.memories.occurrences(bank, id)
-    if sorted(occurrences) == known and stances == writer.memories.stances(bank, id):
-        return
-    writer.memories.put_occurrences(bank, id, occurrences, stances)
+    if sorted(occurrences) != writer.memories.occurrences(bank, id):
+        writer.memories.put_occurrences(bank, id, occurrences)
 
 
-def _read_session(
-    writer: Writer, session: Session, by_vectors: bool
-) -> tuple[list[MemoryOccurrence], list[Stance]]:
-    """The occurrences in a session in order of their keys, and its stances in order of time."""
+def _read_session(writer: Writer, session: Session, by_vectors: bool) -> list[MemoryOccurrence]:
+    """The occurrences in a session in order of their keys."""
     exchanges = writer.sessions.exchanges(session.bank, session.id)
     extracted = ExtractedMemories(writer.summaries, session.bank)
     found: list[MemoryOccurrence] = []
     floor: list[MemoryOccurrence] = []
-    stances: list[Stance] = []
     said_in: list[tuple[Exchange, list[Turn]]] = []
     recaps: list[MemoryOccurrence] = []
     whole = writer.turns.summaries(session.bank, session.id)
@@ -151,7 +132,6 @@ def _read_session(
             found += retain_exchange(exchange, said, exchanges[number:], session.cwd)
             floor += retain_stated(exchange, said, by_person)
             said_in.append((exchange, said))
-        stances += turn_stances(turns) if by_person else []
     if said_in:
         # Needs numpy, which a worker without work does not load.
         from holdfast.refine.memories.retained_statements import left_out, retain_statements
@@ -172,8 +152,7 @@ def _read_session(
     if exchanges and not session.parent:
         found += changed_together(exchanges)
     found = [*recaps, *distinct(found)]
-    stances.sort(key=lambda s: (s.time, s.session, s.seq, s.uri, s.target, s.aspect))
-    return sorted({one.key: one for one in reversed(found)}.values()), stances
+    return sorted({one.key: one for one in reversed(found)}.values())
 
 
 def _own_words(said_in: Sequence[tuple[Exchange, Sequence[Turn]]]) -> list[Turn]:
@@ -189,14 +168,6 @@ def _own_words(said_in: Sequence[tuple[Exchange, Sequence[Turn]]]) -> list[Turn]
 def _is_asked_by_person(session: Session, first: Turn) -> bool:
     """Whether a person makes the requests, and not the agent that runs this one."""
     return not session.parent and not (first.speaker and session.agent == AGENT)
-
-
-def _update_remembered(writer: Writer, bank: str) -> None:
-    """Store the stances in the opinions that people asked to retain."""
-    remembered = writer.memories.remembered(bank, _MAX_REMEMBERED)
-    stances = [stance for memory in remembered for stance in memory_stances(memory)]
-    if sorted(stances) != sorted(writer.memories.stances(bank, "")):
-        writer.memories.put_occurrences(bank, "", [], stances)
 
 
 def publish_changed_memories(writer: Writer, bank: str) -> None:

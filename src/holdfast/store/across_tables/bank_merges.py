@@ -49,7 +49,6 @@ _TABLES = (
     _Table("memory_dimension"),
     _Table("opinion", kind="memory"),
     _Table("opinion_revision", "opinion, number"),
-    _Table("review_advice", "review"),
     _Table("concept_anchor", "concept, position"),
     _Table("refused_proposal", "seq"),
     _Table("commit", kind="commit"),

@@ -65,7 +65,7 @@ _STAGE_TABLES = (
 # Tables of the session, of rules and memories, and of the index.
 _BANK_TABLES = (
     "exchange", "digest", "passage", "record_labels", "rule_file", "rule", "statement", "pattern",
-    "proposal", "memory_occurrence", "retained_memory", "stance", "stale_memory", "vector",
+    "proposal", "memory_occurrence", "retained_memory", "stale_memory", "vector",
     "stale_session", "session_derivation", "session_change",
 )  # fmt: skip
 

@@ -80,7 +80,7 @@ _SCRUBBED = {
     "commit": _Scrubbed("author, email, subject, body, files"),
     "remembered_memory": _Scrubbed("text, who"),
     "memory_dimension": _Scrubbed("place, why"),
-    "opinion": _Scrubbed("target, what, why"),
+    "opinion": _Scrubbed("what, why"),
     "curation": _Scrubbed("text, who", key="seq", id="target"),
     "failed_line": _Scrubbed(
         "excerpt",
@@ -106,7 +106,6 @@ _SCRUBBED = {
     "commit_patch": _Scrubbed("changes, diff"),
     "model_call": _Scrubbed("problem", session="session"),
     "service_pause": _Scrubbed("problem", key="service", bank="''", id="service"),
-    "review_advice": _Scrubbed("text", key="bank, review", id="review"),
     "pull": _Scrubbed("author, title, body, labels, files, base, branch, url"),
     "issue": _Scrubbed("author, title, body, labels, url"),
     "remark": _Scrubbed("author, text, path, url"),
@@ -306,8 +305,7 @@ class Eraser:
 
     def _erase_summaries(self, what: Erasure) -> None:
         """Erase the summaries that a model made of a session with any word of it, though they were
-        paid for, and those of records that are gone. The verdicts of a bank go all: a reason may
-        speak of any of its sessions."""
+        paid for, and those of records that are gone."""
         sessions = set(what.sessions)
         for id in what.turns:
             row = self._db.one(
@@ -326,10 +324,6 @@ class Eraser:
             "DELETE FROM model_summary WHERE bank = ? AND record NOT IN (SELECT id FROM exchange "
             "WHERE bank = ? UNION SELECT id FROM digest WHERE bank = ?)",
             (what.bank, what.bank, what.bank),
-        )
-        self._db.run(
-            "DELETE FROM model_summary WHERE bank = ? AND kind IN ('verdict', 'brief review')",
-            (what.bank,),
         )
 
     def _blank_log(self, what: Erasure) -> None:

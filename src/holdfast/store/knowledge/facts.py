@@ -1,6 +1,6 @@
 """Claims, facts, the evidence on them and their status changes.
 
-All of it is derived, except for advice, which was paid for, and for record uses. Status changes are
+All of it is derived, except for record uses. Status changes are
 kept as a list, so that what was known at any time can be read: a change after that time is ignored.
 """
 
@@ -135,10 +135,10 @@ def _review_row(review: Review) -> rows.Row:
 
 
 def _review_of(row: rows.Row) -> Review:
-    bank, id, kind, target, reason, opened, evidence, state, decided, by, advice = row
+    bank, id, kind, target, reason, opened, evidence, state, decided, by = row
     names = tuple(rows.loads(evidence))
     verdict = ReviewState(state)
-    return Review(bank, id, kind, target, reason, opened, names, verdict, decided, by, advice or "")
+    return Review(bank, id, kind, target, reason, opened, names, verdict, decided, by)
 
 
 def _status_change_of(row: rows.Row) -> StatusChange:
@@ -251,10 +251,7 @@ class FactReader:
         """The questions that people should decide or have decided, the oldest first."""
         where, values = self._db.in_bank(bank)
         found = self._db.all(
-            f"SELECT {REVIEW}, (SELECT text FROM review_advice WHERE review_advice.bank = "
-            "review.bank "
-            f"AND review_advice.review = review.id) FROM review WHERE {where} ORDER BY opened, id",
-            values,
+            f"SELECT {REVIEW} FROM review WHERE {where} ORDER BY opened, id", values
         )
         return [_review_of(row) for row in found]
 
@@ -270,7 +267,7 @@ class FactReader:
 
 
 class FactWriter(FactReader):
-    """Writes derived facts, record uses and advice."""
+    """Writes derived facts and record uses."""
 
     def __init__(self, db: Database, passages: PassageWriter) -> None:
         super().__init__(db)
@@ -351,11 +348,4 @@ class FactWriter(FactReader):
         self._db.run(
             "DELETE FROM record_use WHERE bank = ? AND record = ? AND session = ? AND turn = ''",
             (bank, record, session),
-        )
-
-    def put_advice(self, bank: str, review: str, time: str, model: str, text: str) -> None:
-        """Keep what a model says about a question that people should decide."""
-        self._db.run(
-            upsert("review_advice", "bank, review, time, model, text", "bank, review"),
-            (bank, review, time, model, text),
         )

@@ -88,17 +88,15 @@ _NODE = "number, kind, id, session, time"
 
 _PASSAGE = ", ".join(f"passage.{name}" for name in rows.PASSAGE.split(", "))
 
-# Joins from an exchange to the memories retained from it, and to the opinions stated in it.
+# Joins an exchange to the memories retained from it.
 _WITHIN = (
     "ON own.bank = x.bank AND own.session = x.session "
     "AND own.seq BETWEEN x.first_seq AND x.last_seq"
 )
 
-_MEMORY_JOINS = (
+_MEMORY_JOIN = (
     f"{{join}} memory_occurrence AS own {_WITHIN} "
-    "{join} retained_memory AS m ON m.bank = own.bank AND m.key = own.key",
-    f"{{join}} stance AS own {_WITHIN} {{join}} opinion AS m "
-    "ON m.bank = own.bank AND m.target = own.target AND m.aspect = own.aspect",
+    "{join} retained_memory AS m ON m.bank = own.bank AND m.key = own.key"
 )
 
 
@@ -292,27 +290,23 @@ class GraphReader:
         return found
 
     def node_memory_passages(self, bank: str, nodes: Sequence[int]) -> list[tuple[int, Passage]]:
-        """The passages of retained memories and opinions that are based on exchanges, each with the
+        """The passages of retained memories that are based on exchanges, each with the
         exchange's number; hidden ones are left out."""
         found: list[tuple[int, Passage]] = []
+        join = self._db.dialect.ordered_join
         for some in batches(nodes):
-            for resting in _MEMORY_JOINS:
-                rows_of = self._db.all(
-                    f"SELECT DISTINCT graph_node.number, {_PASSAGE} FROM graph_node "
-                    f"{self._db.dialect.ordered_join} "
-                    "exchange AS x "
-                    "ON x.bank = graph_node.bank AND x.id = graph_node.id "
-                    f"{resting.format(join=self._db.dialect.ordered_join)} "
-                    f"{self._db.dialect.ordered_join} "
-                    "passage "
-                    "ON passage.bank = graph_node.bank AND passage.kind = 'memory' "
-                    f"AND passage.id = m.id WHERE graph_node.number IN ({placeholders_for(some)}) "
-                    "AND graph_node.kind = 'exchange' AND "
-                    f"{self._db.dialect.no_index}graph_node.bank = ? ORDER BY 1, "
-                    "passage.id",
-                    (*some, bank),
-                )
-                found += [(row[0], rows.passage_of(row[1:])) for row in rows_of]
+            rows_of = self._db.all(
+                f"SELECT DISTINCT graph_node.number, {_PASSAGE} FROM graph_node "
+                f"{join} exchange AS x "
+                "ON x.bank = graph_node.bank AND x.id = graph_node.id "
+                f"{_MEMORY_JOIN.format(join=join)} {join} passage "
+                "ON passage.bank = graph_node.bank AND passage.kind = 'memory' "
+                f"AND passage.id = m.id WHERE graph_node.number IN ({placeholders_for(some)}) "
+                "AND graph_node.kind = 'exchange' AND "
+                f"{self._db.dialect.no_index}graph_node.bank = ? ORDER BY 1, passage.id",
+                (*some, bank),
+            )
+            found += [(row[0], rows.passage_of(row[1:])) for row in rows_of]
         return found
 
 

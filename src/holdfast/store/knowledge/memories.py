@@ -1,7 +1,7 @@
-"""Memories that were remembered, or retained from sessions, and stances.
+"""Memories that were remembered, or retained from sessions.
 
-Occurrences and stances are derived: replacing the derived rows of a session removes them in the
-same transaction, so that nothing outlives what it was made of. A memory that occurs in several
+Occurrences are derived: replacing the derived rows of a session removes them in the same
+transaction, so that nothing outlives what it was made of. A memory that occurs in several
 sessions is removed too, until it is made again from the occurrences that are left.
 """
 
@@ -15,7 +15,6 @@ from holdfast.model.knowledge import RECAP_KEY, Kind, Memory, Network, Recap, Va
 from holdfast.model.opinions import (
     MemoryOccurrence,
     SessionOccurrence,
-    Stance,
 )
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status, Trust
@@ -29,7 +28,6 @@ from holdfast.store.sql.statements import (
     insert,
     insert_missing,
     placeholders,
-    upsert,
 )
 
 REMEMBERED = "bank, id, time, who, text, trust"
@@ -41,7 +39,6 @@ OCCURRENCE = (
     "key, seq, time, network, what, trust, place, who, why, context, evidence, needs, confidence, "
     "kind, worth"
 )
-STANCE = "uri, session, seq, time, target, aspect, name, word, positive, weight, who, trust, text"
 RETAINED = (
     "bank, id, key, time, network, what, trust, place, who, why, evidence, seen, confidence, kind, "
     "worth"
@@ -116,18 +113,6 @@ def retained_row(key: str, m: Memory) -> rows.Row:
         m.bank, m.id, key, m.when, m.network.value, m.what, m.trust.value, m.where, m.who, m.why,
         rows.as_list(m.evidence_for), m.seen, m.confidence, m.kind or "", m.worth,
     )  # fmt: skip
-
-
-def stance_of(row: rows.Row) -> Stance:
-    """`STANCE`."""
-    judged = bool(row[8]), row[9], row[10], Trust(row[11]), row[12]
-    return Stance._make((*row[:8], *judged))
-
-
-def stance_row(stance: Stance) -> rows.Row:
-    """`STANCE`."""
-    return (*stance[:8], int(stance.positive), stance.weight, stance.who, stance.trust.value,
-        stance.text)  # fmt: skip
 
 
 class MemoryReader:
@@ -269,24 +254,13 @@ class MemoryWriter(MemoryReader):
         )
         return [occurrence_of(row) for row in found]
 
-    def stances(self, bank: str, session: str | None = None) -> list[Stance]:
-        """The stances of a bank, or of one session, by time."""
-        found = self._db.all(
-            f"SELECT {STANCE} FROM stance WHERE bank = ? AND session = coalesce(?, "
-            "session) "
-            "ORDER BY time, session, seq, uri, target, aspect",
-            (bank, session),
-        )
-        return [stance_of(row) for row in found]
-
     def put_occurrences(
         self,
         bank: str,
         session: str,
         occurrences: Iterable[MemoryOccurrence],
-        stances: Iterable[Stance],
     ) -> None:
-        """Replace the occurrences and stances of a session."""
+        """Replace the occurrences of a session."""
         self.clear_session(bank, session, 0)
         self._db.run_many(
             f"INSERT INTO memory_occurrence (bank, session, {OCCURRENCE}) "
@@ -294,10 +268,6 @@ class MemoryWriter(MemoryReader):
             [(bank, session, *occurrence_row(occurrence)) for occurrence in occurrences],
         )
         self._hide_keys(bank, session, 0)
-        self._db.run_many(
-            upsert("stance", f"bank, {STANCE}", "bank, session, uri, target, aspect"),
-            [(bank, *stance_row(stance)) for stance in stances],
-        )
 
     def changed_keys(self, bank: str) -> list[str]:
         """The keys whose occurrences have changed since their memory was stored."""
@@ -343,11 +313,10 @@ class MemoryWriter(MemoryReader):
         """Remove what was retained from a session from a turn on, and the memories made of it; the
         stage makes them again from what is left."""
         self._hide_keys(bank, session, first)
-        for table in ("memory_occurrence", "stance"):
-            self._db.run(
-                f"DELETE FROM {table} WHERE bank = ? AND session = ? AND seq >= ?",
-                (bank, session, first),
-            )
+        self._db.run(
+            "DELETE FROM memory_occurrence WHERE bank = ? AND session = ? AND seq >= ?",
+            (bank, session, first),
+        )
 
     def _hide_keys(self, bank: str, session: str, first: int) -> None:
         keys = "SELECT key FROM memory_occurrence WHERE bank = ? AND session = ? AND seq >= ?"
@@ -364,7 +333,7 @@ class MemoryWriter(MemoryReader):
             "DELETE FROM passage WHERE kind = 'memory' AND EXISTS (SELECT 1 FROM retained_memory "
             "WHERE retained_memory.bank = passage.bank AND retained_memory.id = passage.id)"
         )
-        for table in ("memory_occurrence", "stance", "retained_memory", "stale_memory"):
+        for table in ("memory_occurrence", "retained_memory", "stale_memory"):
             self._db.run(f"DELETE FROM {table}")
         self._db.run(f"DELETE FROM stage_progress WHERE stage IN {_STAGES}")
 

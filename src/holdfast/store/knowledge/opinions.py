@@ -18,15 +18,14 @@ from holdfast.store.sql.statements import (
 )
 
 OPINION = (
-    "bank, id, target, aspect, positive, what, why, confidence, trend, status, trust, formed, "
-    "updated, latest, sessions, favour, against, tension, settled, author"
+    "bank, id, what, why, confidence, trend, status, trust, formed, updated, latest, sessions, "
+    "favour, against, author"
 )
 
 
 def opinion_of(row: rows.Row) -> Opinion:
     """`OPINION`."""
     fields = rows.named_fields(OPINION, row)
-    fields["positive"] = bool(fields["positive"])
     fields["trend"] = Trend(fields["trend"])
     fields["evidence_for"] = rows.as_tuple(fields.pop("favour"))
     fields["evidence_against"] = rows.as_tuple(fields.pop("against"))
@@ -36,10 +35,9 @@ def opinion_of(row: rows.Row) -> Opinion:
 def opinion_row(o: Opinion) -> rows.Row:
     """`OPINION`."""
     return (
-        o.bank, o.id, o.target, o.aspect, int(o.positive), o.what, o.why, o.confidence,
-        o.trend.value, o.status.value, o.trust.value, o.formed, o.updated, o.latest, o.sessions,
-        rows.as_list(o.evidence_for), rows.as_list(o.evidence_against), o.tension, o.settled,
-        o.author,
+        o.bank, o.id, o.what, o.why, o.confidence, o.trend.value, o.status.value, o.trust.value,
+        o.formed, o.updated, o.latest, o.sessions, rows.as_list(o.evidence_for),
+        rows.as_list(o.evidence_against), o.author,
     )  # fmt: skip
 
 

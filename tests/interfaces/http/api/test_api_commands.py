@@ -31,7 +31,7 @@ REST = {
     "restore": "POST /records/{id:path}/restore",
     "merge": "POST /records/{id:path}/merge",
     "entity": "POST /entities/merge, POST /entities/split",
-    "review": "GET /reviews, POST /reviews/{id}/decide, GET /reviews/brief, POST /verdicts",
+    "review": "GET /reviews, POST /reviews/{id}/decide, POST /verdicts",
     "undo": "POST /undo, GET /decisions",
     "scrub": "POST /scrub",
     "learn": "POST /rules",

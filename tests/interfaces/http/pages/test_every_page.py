@@ -64,7 +64,6 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "/banks": ("/banks",),
     "/banks/{id}": ("/banks/masts", "/banks/masts?with=tidewatch", "/banks/masts?tab=settings"),
     "/brief": ("/brief", "/brief?bank=tidewatch"),
-    "/brief/review": ("/brief/review", "/brief/review?bank=tidewatch"),
     "/graph": ("/graph", "/graph?focus=nobody"),
     "/timeline": ("/timeline", "/timeline?span=2026-10", "/timeline?at=2026-10-27"),
     "/repos": ("/repos", "/repos?commit={commit}", "/repos?path=none.py"),

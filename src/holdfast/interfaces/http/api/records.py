@@ -184,7 +184,7 @@ def confirm(memory: Holdfast, id: Id, bank: Bank = "all") -> Json:
 @router.task("POST /verdicts", open_model("Judged", decided=list[Curation]), "Judge records")
 def judge(memory: Holdfast, body: Judging, bank: Bank = "all") -> Json:
     """Whether briefs tell them: useful ones come first, the others are left out at the start of a
-    session, and every answer marks outdated ones. `GET /reviews/brief` lists what to judge; `POST
+    session, and every answer marks outdated ones. `POST
     /undo` reverts it."""
     who = author()
     made = memory.curation.judge(body.ids, body.verdict, body.why, bank, who, body.words)

@@ -1,33 +1,23 @@
-"""Rules: writing one, candidates for one, facts that people should review, and what briefs tell."""
+"""Rules: writing one, candidates for one, and facts that people should review."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import Path, Query
+from fastapi import Path
 from pydantic import Field
 
 from holdfast.app.curation.rule_teaching import learn_result_json
 from holdfast.app.memory import Holdfast
 from holdfast.app.search import json_shapes
-from holdfast.app.views.review_list import (
-    LIMITS,
-    ReviewItem,
-    SessionOutline,
-    review_json,
-    review_list,
-)
 from holdfast.interfaces.http.api.requests import (
     ApiRouter,
     Bank,
     Json,
-    Limit,
     RequestBody,
     author,
 )
 from holdfast.interfaces.http.api.schema import (
-    extend_model,
-    model_of,
     model_with_uri,
     open_model,
 )
@@ -154,30 +144,6 @@ def reviews(memory: Holdfast, bank: Bank = "all", all: bool = False) -> Json:
             json_shapes.proposal_json(one, memory.context.bank_name(one.bank)) for one in waiting
         ],
     }
-
-
-@router.task(
-    "GET /reviews/brief",
-    open_model(
-        "BriefReview",
-        bank=str,
-        statements=list[extend_model(model_of(ReviewItem), "ReviewStatement", number=int)],
-        sessions=list[SessionOutline],
-        more=int,
-    ),
-    "List what the start brief of a bank tells, to judge it",
-)
-def review_brief(
-    memory: Holdfast,
-    bank: Annotated[str, Query(min_length=1, max_length=200)],
-    limit: Limit = LIMITS.statements,
-    all: bool = False,
-) -> Json:
-    """What the next start brief tells and what nearly made it (`limit` of both together), then what
-    was judged before: by agents and models, and the latest of people, or with `all` all of it
-    (`more` counts the others); and what the last sessions were about. `POST /verdicts` judges
-    records."""
-    return review_json(review_list(memory, bank, limit, all_judged=all))
 
 
 @router.task(

@@ -44,7 +44,7 @@ _REST: dict[Permission, str] = {
         GET /entities /entities/about /entities/communities
         GET /opinions /memories /exchanges /commits /audit
         GET /sessions /sessions/{id} /sessions/{id}/messages /sessions/{id}/exchanges
-        GET /rules/learning /rules/candidates /reviews /reviews/brief
+        GET /rules/learning /rules/candidates /reviews
         GET /banks /banks/{name:path} /injections
         GET /research /research/{id} /research/{id}/events /live
         POST /research /research/{id}/cancel
@@ -79,7 +79,7 @@ _PAGES: dict[Permission, str] = {
         DELETE /mcp
         GET / /search /sessions /sessions/{name} /sessions/{name}/msg /sessions/{name}/msg/{n}
         GET /record/{word}/{id:path} /record/{word}/{id:path}/place
-        GET /memory /open /graph /timeline /repos /review /banks /banks/{id} /brief /brief/review
+        GET /memory /open /graph /timeline /repos /review /banks /banks/{id} /brief
         GET /sessions/{name}/injected /sessions/{name}/time /sessions/{name}/next /week
         GET /research/{id}
         POST /research/{id}/cancel /research/{id}/remove /review/preview

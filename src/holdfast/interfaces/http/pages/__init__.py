@@ -22,7 +22,6 @@ from holdfast.interfaces.http.pages import (
     ask,
     banks,
     brief,
-    brief_review,
     curation,
     graph,
     memory,
@@ -40,6 +39,6 @@ from holdfast.interfaces.http.pages import (
 
 _PAGES = (
     ask, session_time, sessions, search, record, memory, curation, review, banks, brief,
-    brief_review, graph, timeline, repos, status, week, worth,
+    graph, timeline, repos, status, week, worth,
 )  # fmt: skip
 ROUTERS = tuple(page.router for page in _PAGES)

@@ -1,15 +1,18 @@
 """The brief of the next session of a bank, line by line, with the forms to correct and forget what
-stands in it."""
+stands in it; and the form that judges a record, which is on the record's page."""
 
 from __future__ import annotations
 
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, Response
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.views.brief_view import next_brief
+from holdfast.app.views.verdict_view import check_unchanged
 from holdfast.interfaces.http.auth.permissions import CheckedRouter
-from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
+from holdfast.interfaces.http.pages.curation import back_to, save
+from holdfast.interfaces.http.pages.page_request import FormDep, PageRequestDep, Shown
 from holdfast.interfaces.ui.notes import NOTES
+from holdfast.learn.judging import read_verdict
 from holdfast.model.bank import Bank
 
 router = CheckedRouter(prefix="/brief")
@@ -29,6 +32,20 @@ async def brief(request: PageRequestDep, bank: str = "", note: str = "") -> HTML
 
     shown = await request.pool.read(load)
     return request.render("brief.html", title="Brief", note=NOTES.get(note), **shown)
+
+
+@router.post("/judge")
+async def judge(request: PageRequestDep, form: FormDep) -> Response:
+    """Judge a record, if it is still as it was shown."""
+    name, why, words = form["uri"], form["why"], form["words"]
+
+    def decide(memory: Holdfast) -> None:
+        verdict = read_verdict(form["verdict"])
+        check_unchanged(memory, name, form["seen"])
+        memory.curation.judge([name], verdict, why, who=request.who, words=words)
+
+    typed = "\n".join(filter(None, (why, words)))
+    return await save(request, decide, typed, back_to(form, "/brief"), form["verdict"])
 
 
 def choose_bank(memory: Holdfast, bank: str) -> tuple[list[Bank], Bank | None]:

@@ -69,7 +69,6 @@ _LISTS: Mapping[str, _Rows] = {
     "forgotten.html": _Rows("away"),
     "decisions.html": _Rows("log"),
     "banks.html": _Rows("banks", _bank_rows),
-    "brief_review.html": _Rows("items"),
     "search.html": _Rows("hits"),
     "timeline.html": _Rows("days", _events),
     "repos.html": _Rows("seen", _commit_rows, is_whole=False),

@@ -5,10 +5,8 @@ from __future__ import annotations
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
-from holdfast.app.views.review_list import LIMITS, ReviewItem, review_json, review_list
 from holdfast.brief.frame import short_name
 from holdfast.errors import InputError
-from holdfast.framed_text import one_line
 from holdfast.interfaces.cli import confirm, options
 from holdfast.interfaces.cli.output.records import print_record_head
 from holdfast.interfaces.cli.parser import Arguments, Parser
@@ -24,48 +22,39 @@ from holdfast.store.protocol import Reader
 HELP = """\
 List facts that need a decision: those that five actions contradict, or that a person called
 wrong. `keep` leaves a fact in force, `retire` retracts it; both can be undone, and nothing is
-decided automatically. If a model service is configured, its advice is shown.
-Proposed rules are listed too; decide about them with `holdfast promote`.
+decided automatically. Proposed rules are listed too; decide about them with `holdfast promote`.
 
-`brief` lists what the next start brief contains and what nearly made it, what was judged before
-(all that agents and models judged, of people the latest 20, or all with --all), and what the
-last sessions were about. `useful`, `unneeded` (true, but not worth a line) and `outdated` (no
-longer true) judge records: useful ones come first in briefs, the others are left out at the
-start of a session, and outdated ones are marked so in every answer. The latest verdict counts;
-a correction of the record ends it, `undo` takes it back. --words puts a useful statement of
-an agent so that it is understood alone; the record keeps its own words.
+`useful`, `unneeded` (true, but not worth a line) and `outdated` (no longer true) judge
+records, such as those that `holdfast brief` names: useful ones come first in briefs, the others
+are left out at the start of a session, and outdated ones are marked so in every answer. The
+latest verdict counts; a correction of the record ends it, `undo` takes it back. --words puts
+a useful statement of an agent so that it is understood alone; the record keeps its own words.
 
---json prints {"reviews", "proposals", "rules"}, with `brief` {"bank", "statements",
-"sessions", "more"}, with a decision {"decided"}, with a
-verdict also `kept`: the records for which what a person decided still counts."""
+--json prints {"reviews", "proposals", "rules"}, with a decision {"decided"}, with a verdict
+also `kept`: the records for which what a person decided still counts."""
 
 EXAMPLES = """\
   holdfast review
   holdfast review keep 5c1f0a
   holdfast review retire 5c1f0a --yes
-  holdfast review brief
   holdfast review outdated memory/1a2b3c4d --why "the queue was removed"
   holdfast review useful 5c1f0a 77d0b1e2
   holdfast review useful 5c1f0a --words "The import reads each file once, by its hash.\""""
 
-# The start of a text, in characters: of a fact about three lines, of a model's advice four, of a
-# proposed rule two; and how many pieces of evidence are named.
-_MAX_FACT, _MAX_ADVICE, _MAX_RULE, _MAX_EVIDENCE = 320, 400, 160, 6
+# The start of a text, in characters: of a fact about three lines, of a proposed rule two; and
+# how many pieces of evidence are named.
+_MAX_FACT, _MAX_RULE, _MAX_EVIDENCE = 320, 160, 6
 
 
 def configure(parser: Parser) -> None:
-    options.add_action(parser, ("list", "keep", "retire", "brief", *Verdict), "list", "what")
+    options.add_action(parser, ("list", "keep", "retire", *Verdict), "list", "what")
     parser.add_argument("ids", nargs="*", metavar="ID", help="an id or the start of one")
-    parser.flag("--all", "also decided ones; of `brief`, also older verdicts of people")
+    parser.flag("--all", "also decided ones")
     parser.option("--why", "TEXT", "the reason of a verdict, in one sentence")
     parser.option("--words", "TEXT", "other words for a useful statement of an agent")
     help = "an agent judges, on a person's order; its name"
     parser.repeated("--by-agent", help, metavar="NAME")
-    options.add_limit(
-        parser, LIMITS.statements, "how many statements of `brief` (default: {default})"
-    )
-    help = "which bank (default: all; of `brief`, the project of the current folder)"
-    parser.option("--bank", "NAME", help, None)
+    parser.option("--bank", "NAME", "which bank (default: all)", ALL_BANKS)
     options.add(parser, "yes", "json")
 
 
@@ -79,9 +68,6 @@ def run(screen: Screen, arguments: Arguments) -> None:
             "Only a verdict has a reason, other words and a judge.",
             f"Use --why, --words and --by-agent with {', '.join(Verdict)}.",
         )
-    if what == "brief":
-        return _list_brief(screen, arguments)
-    arguments.bank = arguments.bank or ALL_BANKS
     if what == "list":
         return _list(screen, arguments)
     if not arguments.ids:
@@ -124,53 +110,6 @@ def _judge(screen: Screen, arguments: Arguments) -> None:
     screen.report(arguments.json, {"decided": made, "kept": kept}, done)
 
 
-def _list_brief(screen: Screen, arguments: Arguments) -> None:
-    if arguments.ids:
-        raise InputError(
-            "`holdfast review brief` lists all of it.",
-            f"To judge a record: `holdfast review {Verdict.OUTDATED.value} {arguments.ids[0]}`.",
-        )
-    with open_memory(create=False) as memory:
-        found = review_list(memory, arguments.bank, arguments.limit, all_judged=arguments.all)
-    if arguments.json:
-        return screen.json(review_json(found))
-    if not found.items:
-        return screen.wrap(f"The brief of {found.bank.name} is empty.")
-    screen.line(f"The last sessions of {found.bank.name}, the latest first:")
-    for one in found.sessions:
-        result = f" → {one.result}" if one.result else ""
-        files = f" [{', '.join(one.files)}]" if one.files else ""
-        head = f"{one.time[:10]} ({one.outcome}) "
-        screen.item(one_line(f"{head}{one.request}{result}{files}"), "  ")
-        _print_ended(screen, one.ended)
-    for section, items in found.sections():
-        screen.title(f"{section.value}:")
-        for at, item in items:
-            _print_item(screen, at, item)
-    screen.line()
-    if found.more:
-        screen.wrap(f"{found.more} more were judged: `holdfast review brief --all`.")
-    verdicts = "|".join(Verdict)
-    screen.wrap(f"`holdfast review {verdicts} ID... [--why TEXT]` judges them.")
-
-
-def _print_item(screen: Screen, at: int, item: ReviewItem) -> None:
-    said = item.judgement
-    judged = f" [{said.verdict.value}, by {said.who}]" if said is not None else ""
-    who = f", {item.who}" if item.who else ""
-    files = f" [{', '.join(item.files)}]" if item.files else ""
-    name = screen.paint(short_name(item.uri), "cyan")
-    said_by = one_line(f"{item.time[:10]} {item.kind}{who}{judged}")
-    screen.line(f"{at}. {name} {said_by}")
-    screen.wrap(one_line(f"{item.text}{files}"), "    ")
-    _print_ended(screen, item.ended)
-
-
-def _print_ended(screen: Screen, ended: str) -> None:
-    if ended:
-        screen.wrap(one_line(f"no longer valid: {ended}"), "    ")
-
-
 def _list(screen: Screen, arguments: Arguments) -> None:
     with open_memory(create=False) as memory:
         found = memory.browse.reviews(arguments.bank, arguments.all)
@@ -205,7 +144,5 @@ def _print(screen: Screen, reader: Reader, review: Review) -> None:
     screen.item(f"{review.target}: {review.reason}", "      ")
     for name in review.evidence[:_MAX_EVIDENCE]:
         screen.line(f"      - {name}")
-    if review.advice:
-        screen.item(f"a model says: {truncate(review.advice, _MAX_ADVICE)}", "      ")
     if review.decided:
         screen.line(f"      {review.state.value} on {day(review.decided)} by {review.by}")

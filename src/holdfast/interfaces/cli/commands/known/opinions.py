@@ -13,14 +13,14 @@ from holdfast.model.trust import Status
 from holdfast.model.uris import uri
 
 HELP = """\
-List opinions, the most confident first. They come from judgements that people stated ("the CI
-is flaky", "I prefer tabs"), and from reflections over several sessions. Each has a confidence,
-a trend (new, strengthening, stable, weakening, stale) and evidence for and against.
-`holdfast show` opens its history; `correct` and `forget` work as on any record.
---changes lists what reflections changed: the worker reflects when sessions have ended.
+List opinions, the most confident first. They are what somebody retained
+(`holdfast retain TEXT --network opinion --confidence 0.8`), and what a model's reflection
+believes (`holdfast reflect`). Each has a confidence, a trend (new, strengthening, stable,
+weakening, stale) and evidence for and against. `holdfast show` opens its history; `correct`
+and `forget` work as on any record. --changes lists how they came about and changed.
 
 --json prints {"bank", "opinions"}; each has "uri", "what", "why", "confidence", "trend",
-"status", "tension", "evidence_for", "evidence_against", "formed", "updated" and more; with
+"status", "evidence_for", "evidence_against", "formed", "updated" and more; with
 --changes {"bank", "changes"}, each with "uri", "what", "time", "before", "confidence", "note"."""
 
 EXAMPLES = """\
@@ -31,7 +31,7 @@ EXAMPLES = """\
 
 def configure(parser: Parser) -> None:
     parser.flag("--all", "also opinions whose confidence fell below 0.4")
-    parser.flag("--changes", "what reflections formed, strengthened, weakened and revised")
+    parser.flag("--changes", "when opinions were formed, strengthened and weakened")
     options.add_limit(parser, 20, "how many changes (default: {default})")
     options.add(parser, "bank", "json")
 
@@ -53,7 +53,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
     if not opinions:
         screen.line(f"No opinions in {describe_bank(name)} yet.")
         screen.wrap(
-            hint or "They form from judgements that people state, and by `holdfast reflect`."
+            hint or "`holdfast retain --network opinion` states one; so does a model in `reflect`."
         )
     for opinion in opinions:
         _print(screen, opinion)
@@ -72,8 +72,6 @@ def _print_changes(screen: Screen, changes: list[OpinionChange]) -> None:
 def _print(screen: Screen, opinion: Opinion) -> None:
     o = opinion
     states = [o.trend.value]
-    states += ["in tension"] * bool(o.tension)
-    states += ["not believed yet"] * (o.status is Status.HYPOTHESIS and not o.tension)
     states += ["faded"] * (o.status is Status.RETRACTED)
     screen.wrap(f"{o.confidence:.2f}  {screen.paint(o.what, 'bold')} ({', '.join(states)})")
     screen.wrap(o.why, "      ", "      ")

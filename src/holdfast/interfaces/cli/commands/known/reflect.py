@@ -9,16 +9,16 @@ from holdfast.interfaces.cli.screen import Screen, day
 from holdfast.settings import load_settings
 
 HELP = """\
-Form an opinion about a question: search, weigh the evidence by the disposition of the bank
-(`holdfast bank`), and answer with a confidence and citations. Without a model service the
-answer is made by rules, and says so. Otherwise the model writes it, and statements that the
-records do not support are dropped.
+Form an opinion about a question: search, and have a model weigh the evidence by the
+disposition of the bank (`holdfast bank`), with a confidence and citations; what the records do
+not support is dropped. Without a model service (`[models]` in the settings) the evidence is
+listed by layer, and nothing is inferred from it.
 
-The result is stored as opinions, which later reflections strengthen, weaken or revise;
+What a model believes is stored as opinions, which later reflections strengthen or weaken;
 --no-store stores nothing.
 
 --json prints {"query", "bank", "answer", "confidence", "abstained", "author", "claims",
-"voices", "opinions", "citations", "caveats", "stored"}."""
+"opinions", "citations", "caveats", "stored"}."""
 
 EXAMPLES = """\
   holdfast reflect "Is the importer reliable?"
@@ -50,7 +50,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
         )
     for caveat in reflection.caveats:
         screen.wrap(f"Note: {caveat}")
-    if not reflection.abstained:
+    if reflection.author:
         screen.line(f"Confidence: {reflection.confidence:.2f}")
     for name in reflection.stored:
         screen.line(f"Kept as an opinion: {screen.paint(name, 'cyan')}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from holdfast.app.briefs.injected_texts import read_injected
 from holdfast.app.memory import open_memory
 from holdfast.app.status.usage_report import count_tokens
-from holdfast.app.views.review_list import judged_lines
 from holdfast.capture.home_paths import HomePaths
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.parser import Arguments, Parser
@@ -56,7 +55,6 @@ def run(screen: Screen, arguments: Arguments) -> None:
     if arguments.session:
         _print_injected(screen, arguments.session, arguments.json)
         return
-    judged = 0
     with open_memory(create=False) as memory:
         if arguments.log:
             _print_log(
@@ -67,12 +65,13 @@ def run(screen: Screen, arguments: Arguments) -> None:
             brief = memory.briefs.goal_brief(arguments.prompt, arguments.bank)
         else:
             brief = memory.briefs.session_brief(arguments.bank)
-            judged = judged_lines(memory, memory.context.bank_id(arguments.bank) or "", brief)
-        hint = memory.context.missing_bank_hint(memory.context.bank_id(arguments.bank))
+        id = memory.context.bank_id(arguments.bank)
+        judged = id is not None and bool(memory.reader.curation.judgements(id))
+        hint = memory.context.missing_bank_hint(id)
     if arguments.json:
         screen.json({"id": brief.id, "text": brief.text, "records": brief.records})
     elif brief.text:
-        _print_text(screen, brief.text, judged)
+        _print_text(screen, brief.text)
         if not judged and not arguments.prompt:
             screen.wrap(REVIEW_HINT)
     else:
@@ -80,12 +79,11 @@ def run(screen: Screen, arguments: Arguments) -> None:
         screen.wrap(f"The brief is empty: {what}. {hint}".strip())
 
 
-def _print_text(screen: Screen, text: str, judged: int = 0) -> None:
-    """A brief, its size, and how many of its lines somebody has judged."""
+def _print_text(screen: Screen, text: str) -> None:
+    """A brief and its size."""
     screen.line(text)
     tokens = number(count_tokens(len(text)), "token")
-    reviewed = f", {number(judged, 'line')} judged useful" if judged else ""
-    screen.line(f"{len(text):,} characters, about {tokens}{reviewed}", "dim")
+    screen.line(f"{len(text):,} characters, about {tokens}", "dim")
 
 
 def _print_injected(screen: Screen, session: str, as_json: bool) -> None:
