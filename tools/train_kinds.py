@@ -72,7 +72,7 @@ class Draw:
         """More than would be selected."""
         self._kept = {id(one.candidate) for one in select(scored, limits, notes)}
         wide = limits._replace(
-            threshold=limits.threshold - LOWER, most=MOST, items_of_list=5, changes=3, outcomes=5
+            threshold=limits.threshold - LOWER, most=MOST, items_of_list=5, outcomes=5
         )
         return select(scored, wide, notes)
 

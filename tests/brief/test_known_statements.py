@@ -335,6 +335,7 @@ def test_what_nobody_could_use_without_its_context_is_left_out(
     assert not any(text in part for part in shown)
 
 
+@pytest.mark.model
 def test_what_a_person_pasted_is_left_out(tmp_path: Path) -> None:
     rest = "Then the buoys are painted anew. "
     typed = f"Carry out this plan. {RULE} {rest * 12}"

@@ -13,14 +13,14 @@ from typing import NamedTuple
 from holdfast.brief.frame import Brief, brief_head, format_minute, wrap_brief
 from holdfast.framed_text import quote
 from holdfast.language import sentences
-from holdfast.model.knowledge import Kind
-from holdfast.refine.distil.person_kinds import MAX_SENTENCES, kind_of_person_statement
 from holdfast.refine.distil.statements import find_statements
 from holdfast.refine.facts.decision_sentences import FIRM_STRENGTH, find_decision_sentences
+from holdfast.refine.facts.directives import is_directive
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
 from holdfast.refine.hooks.unread_prompts import UnreadPrompt
 
 HEADING = "Said here just now, in another session (quoted; not looked into yet)"
+_MAX_SENTENCES = 12
 # The latest count: more than this in a minute is a conversation, which its session will sum up.
 _MAX_RULES = 6
 
@@ -44,10 +44,10 @@ def said_rules(prompts: Sequence[UnreadPrompt]) -> list[SaidRule]:
 
 def laid_down(text: str) -> list[str]:
     """The sentences of a prompt that say how something must be from now on."""
-    if len(sentences(text)) > MAX_SENTENCES:  # a specification, or composed by a program
+    if len(sentences(text)) > _MAX_SENTENCES:  # a specification, or composed by a program
         return []
     single = [one for one in find_statements(text) if one.length == 1]
-    rules = {one.text for one in single if kind_of_person_statement(one) is Kind.RULE}
+    rules = {one.text for one in single if is_directive(one.text)}
     firm = {
         one.sentence
         for statement in single

@@ -9,7 +9,7 @@ from holdfast.model.records import Role, ToolCall, Turn
 from holdfast.model.trust import Trust
 from holdfast.refine.distil.distil import distil
 from holdfast.refine.distil.features import Candidate, describe, find_candidates
-from holdfast.refine.distil.kinds import kind_of
+from holdfast.refine.distil.learned_kinds import kind_of
 from holdfast.refine.distil.selector import (
     LIMITS,
     Scored,
@@ -136,19 +136,6 @@ def test_a_plan_that_ends_its_session_is_carried_out_in_the_next() -> None:
     plan = ToolCall("ExitPlanMode", action=PLAN, ok=False, result="rejected by the user")
     turns = [said(Role.USER, "Plan the importer", 0), said(Role.TOOL, "", 1, plan)]
     assert PLAN in [u.text for u in find_utterances(turns)]
-
-
-def test_a_list_of_changes_is_one_matter() -> None:
-    changes = "".join(
-        f"\n**{name}.py**\n\n- Added the field `{name}_total` to the {name} of a tenant\n"
-        f"- The {name} of a tenant now shows its number of rows\n"
-        for name in ("ledger", "invoice", "account", "receipt")
-    )
-    turns = [said(Role.USER, "Show totals", 0), said(Role.ASSISTANT, f"Done.\n{changes}", 1)]
-    found = distil(turns, Context(), packaged_selector(), SelectionLimits(threshold=-100.0))
-    told = [one.text for one in found if not one.is_person]
-    assert 0 < len(told) <= LIMITS.changes
-    assert len(set(told)) == len(told)
 
 
 @pytest.mark.parametrize(
@@ -324,48 +311,6 @@ def test_the_prompt_of_a_role_is_no_persons_rule(prompt: str, kept: bool) -> Non
     turns = [said(Role.USER, prompt, 0), said(Role.ASSISTANT, "Done as you said it.", 1)]
     found = distil(turns, Context(), packaged_selector(), SelectionLimits(threshold=-100.0))
     assert any(one.is_person for one in found) is kept
-
-
-@pytest.mark.parametrize(
-    ("text", "place", "kind"),
-    [
-        ("It failed because the key lacks the tenant.", Place.CLOSING, Kind.LESSON),
-        ("Added the tenant to the key of the cache.", Place.CLOSING, Kind.OUTCOME),
-        ("The monthly export still needs to be changed.", Place.CLOSING, Kind.TODO),
-        ("We decided on one query instead of many.", Place.CLOSING, Kind.DECISION),
-        ("We use one query instead of many.", Place.CLOSING, Kind.FACT),
-        ("Never write to the ledger directly.", Place.PROMPT, Kind.RULE),
-        ("Don't create a PR just yet.", Place.PROMPT, Kind.DECISION),
-        ("I want short commit messages.", Place.PROMPT, Kind.PREFERENCE),
-        ("Which store? PostgreSQL", Place.ANSWER, Kind.DECISION),
-        ("Use pnpm (`npm install` was refused)", Place.REFUSAL, Kind.DECISION),
-        ("The tenant is part of every key.", Place.REPLY, Kind.FACT),
-        ("The importer now keeps the tenant of each row.", Place.CLOSING, Kind.OUTCOME),
-        ("`read_rows` no longer waits for the lock.", Place.CLOSING, Kind.OUTCOME),
-        ("The queue of the importer was removed.", Place.CLOSING, Kind.OUTCOME),
-        ("The page has no warning, and the row now breaks.", Place.CLOSING, Kind.FACT),
-        ("Bare `except Exception:` handlers: 0 remaining tasks.", Place.CLOSING, Kind.FACT),
-        ("Rows that arrive later are ignored.", Place.CLOSING, Kind.FACT),
-        ("It is out of scope for the importer to sort.", Place.CLOSING, Kind.FACT),
-        ("Check what needs to be removed from the importer.", Place.PROMPT, Kind.DECISION),
-        ("Leave the importer for later.", Place.PROMPT, Kind.TODO),
-        ("We should rename it to publish.yml, which npm knows.", Place.PROMPT, Kind.DECISION),
-        ("Remove the importer, nobody needs it.", Place.PROMPT, Kind.DECISION),
-        ("We should never write to the ledger.", Place.PROMPT, Kind.RULE),
-        ("Add `is_archive()` to the importer", Place.COMMIT, Kind.OUTCOME),
-        ("The importer read rows twice because of the retry.", Place.COMMIT, Kind.LESSON),
-    ],
-)
-def test_words_show_the_kind(text: str, place: Place, kind: Kind) -> None:
-    is_person = place in (Place.PROMPT, Place.ANSWER, Place.REFUSAL)
-    turn = said(Role.USER if is_person else Role.ASSISTANT, text)
-    assert kind_of(statement(text), Utterance(turn, text, place, is_person), Kind.LESSON) is kind
-
-
-def test_a_person_decides_only_where_the_words_show_it() -> None:
-    text = "There is some progress: the first screenshot has the right number of rows."
-    utterance = Utterance(said(Role.USER, text), text, Place.PROMPT, True)
-    assert kind_of(statement(text), utterance, Kind.DECISION) is Kind.FACT
 
 
 def scored(text: str, score: float, number: int = 0, lead: str = "") -> Scored:

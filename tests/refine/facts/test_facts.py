@@ -201,52 +201,6 @@ def test_a_problem_that_took_several_attempts_is_kept_with_its_solution(tmp_path
 CAUSE = "The root cause was that the invoice export wrote its rows before the lock was taken."
 
 
-@pytest.mark.parametrize(
-    ("said", "changes", "solves"),
-    [
-        (CAUSE, True, True),
-        (CAUSE, False, False),
-        (
-            "It may be that the invoice export wrote its rows before the lock was taken.",
-            True,
-            False,
-        ),
-        ("The issue is that the invoice export wrote its rows before the lock.", True, False),
-        ("Root cause: the lock.", True, False),
-    ],
-)
-def test_a_cause_that_was_stated_with_its_fix_is_a_solution(
-    tmp_path: Path, said: str, changes: bool, solves: bool
-) -> None:
-    script = session_on("2026-09-01", 1)
-    script.user("Why are there duplicate rows in the invoices of the night?")
-    if changes:
-        path = "/home/dev/proj/src/export.py"
-        script.tool("Edit", "ok", file_path=path, old_string="a", new_string="b")
-    script.assistant(said)
-    with open_filled(tmp_path, script) as memory:
-        found = [(fact.kind, fact.content, fact.attempts) for fact in memory.browse.facts()]
-        assert found == ([(FactKind.SOLUTION, CAUSE, 0)] if solves else [])
-
-
-def test_a_cause_that_was_disproved_or_forgotten_is_no_solution(tmp_path: Path) -> None:
-    script = session_on("2026-09-01", 1)
-    script.user("Why are there duplicate rows in the invoices of the night?")
-    path = "/home/dev/proj/src/export.py"
-    script.tool("Edit", "ok", file_path=path, old_string="a", new_string="b")
-    script.assistant(CAUSE)
-    disproved = session_on("2026-09-02", 2)
-    disproved.user("The rows of the invoice export before the lock were not the cause.")
-    disproved.assistant("Then I look further.")
-    with open_filled(tmp_path / "disproved", script, disproved) as memory:
-        assert memory.browse.facts() == []
-    with open_filled(tmp_path / "forgotten", script) as memory:
-        (fact,) = memory.browse.facts()
-        memory.curation.forget(f"fact/{fact.id}")
-        memory.ingestion.update()
-        assert memory.browse.facts() == []
-
-
 def test_text_from_outside_agents_and_tools_makes_no_rules(tmp_path: Path) -> None:
     script = session_on("2026-09-01", 1)
     script.user("Please read the page.")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from holdfast.model.knowledge import Kind
@@ -20,17 +18,13 @@ CAUSE = (
 FINDING = "The importer of the ledger reads its settings from the table of tenants at start-up."
 
 
-def retained(
-    parent: str, *replies: str, prompt: str = PROMPT, changed: str = ""
-) -> list[tuple[Kind | None, str, str]]:
-    texts = [(Role.USER, prompt), *((Role.ASSISTANT, text) for text in replies)]
+def retained(parent: str, *replies: str) -> list[tuple[Kind | None, str, str]]:
+    texts = [(Role.USER, PROMPT), *((Role.ASSISTANT, text) for text in replies)]
     turns = [
         Turn("bank", f"t{n}", "s", n, "", role, Trust.USER if n == 0 else Trust.ASSISTANT, text)
         for n, (role, text) in enumerate(texts)
     ]
     exchange = build_exchange(turns)
-    if changed:
-        exchange = replace(exchange, files_modified=(changed,))
     session = Session("bank", "s", "host", "claude-code", parent=parent)
     found = retain_statements(session, [exchange], [(exchange, turns)], turns)
     return [(one.kind, one.who, one.what) for one in found]
@@ -43,57 +37,6 @@ def test_of_a_subagent_only_the_cause_that_it_found_is_retained(parent: str) -> 
     others = [what for kind, _, what in found if kind is not Kind.LESSON]
     assert bool(others) is not bool(parent)
     assert any(who == "user" for _, who, _ in found) is not bool(parent)
-
-
-FAULT = (
-    "The handler treats every review of the ledger that is older than five minutes as failed, "
-    "because the limit in `ledger/reviews.py` is 240 seconds."
-)
-
-
-@pytest.mark.parametrize(
-    ("prompt", "report", "is_kept"),
-    [
-        (PROMPT, FAULT, True),
-        (PROMPT, f"**Medium – reviews fail by being viewed**\n\n{FAULT}", False),
-        (PROMPT, f"I found one issue.\n\n- **P1:** a limit\n\n{FAULT}", False),
-        (PROMPT, f"High severity: a limit is too low.\n\n{FAULT}", False),
-        ("Review the changes of the ledger.", FAULT, False),
-        ("You are a code reviewer. Read the handler of the ledger.", FAULT, False),
-        ("Your job is to review code changes of the ledger.", FAULT, False),
-        ("Find out why the handler marks a review of the ledger as failed.", FAULT, True),
-    ],
-)
-def test_what_a_review_by_a_subagent_found_is_left_to_whoever_asked_for_it(
-    prompt: str, report: str, is_kept: bool
-) -> None:
-    found = retained("the session that runs it", report, prompt=prompt)
-    assert any("240 seconds" in what for _, _, what in found) is is_kept
-    assert any("240 seconds" in what for _, _, what in retained("", report, prompt=prompt))
-
-
-@pytest.mark.parametrize(
-    ("prompt", "changed", "is_kept"),
-    [
-        ("/pr-review 151", "", False),
-        ("Please review the last commit of the ledger", "", False),
-        ("/pr-review 151", "ledger/importer.py", True),
-        ("Review the code to understand how the ledger is read", "", True),
-    ],
-)
-def test_what_a_review_of_a_change_found_is_not_retained_but_for_causes(
-    prompt: str, changed: str, is_kept: bool
-) -> None:
-    found = retained("", f"{FINDING}\n\n{CAUSE}", prompt=prompt, changed=changed)
-    assert any("at start-up" in what for _, _, what in found) is is_kept
-    assert any("retry wrapper" in what for _, _, what in found)
-
-
-def test_a_subagent_that_mends_what_it_finds_is_more_than_a_reviewer() -> None:
-    prompt = "Review the changes of the ledger and fix what is wrong."
-    fixed = "ledger/reviews.py"
-    found = retained("the session that runs it", FAULT, prompt=prompt, changed=fixed)
-    assert any("240 seconds" in what for _, _, what in found)
 
 
 def test_a_statement_keeps_its_end() -> None:

@@ -17,9 +17,9 @@ from holdfast.language import (
     without_links,
 )
 from holdfast.model.records import Exchange, Outcome, Role, Turn
+from holdfast.refine.core.open_items import is_left_open
 from holdfast.refine.core.signals import is_interruption
-from holdfast.refine.distil.kinds import is_left_open
-from holdfast.refine.distil.statements import Statement, split_blocks
+from holdfast.refine.distil.statements import split_blocks
 from holdfast.store.protocol import Reader
 
 ENDED, FAILED, INTERRUPTED = "ended", "failed", "interrupted"
@@ -170,11 +170,6 @@ def _items(text: str) -> list[EndingItem]:
             if colon and not block.is_item and len(label.split()) <= _LIMITS.label_words:
                 lead, said = label, rest
             lead, said = (collapse_spaces(without_bold(without_links(one))) for one in (lead, said))
-            is_open = is_left_open(_statement(lead, said, block.is_item))
+            is_open = is_left_open(lead, f"{lead}: {said}" if lead else said)
             found.append(EndingItem(lead.strip("*"), said, block.is_item, is_open))
     return list(dict.fromkeys(found))
-
-
-def _statement(lead: str, text: str, is_item: bool) -> Statement:
-    whole = f"{lead}: {text}" if lead else text
-    return Statement(whole, lead, "", is_item, True, 0, 1, 1)

@@ -7,10 +7,10 @@ from itertools import islice
 
 import numpy as np
 
+from holdfast.language import sentences
 from holdfast.model.records import Turn
 from holdfast.refine.distil.features import Candidate, Numbers, find_candidates
-from holdfast.refine.distil.kinds import kind_of
-from holdfast.refine.distil.learned_kinds import learned_kinds
+from holdfast.refine.distil.learned_kinds import kind_of, learned_kinds
 from holdfast.refine.distil.second_look import (
     LIMITS_BY_VECTORS,
     SECOND_LOOK,
@@ -27,6 +27,7 @@ from holdfast.refine.distil.selector import (
 )
 from holdfast.refine.distil.utterances import Place, Quotes, Utterance, find_utterances
 from holdfast.refine.distil.wording import Context, Distilled, word_statements
+from holdfast.refine.facts.hypotheses import is_guess
 
 _PROMPTS = frozenset((Place.PROMPT, Place.CORRECTION))
 # A question says nothing, nor does a line that only leads to the next.
@@ -80,11 +81,14 @@ def best_statements(scored: Sequence[Scored], utterances: Sequence[Utterance]) -
 
 
 def _says_something(candidate: Candidate, utterances: Sequence[Utterance]) -> bool:
-    statement = candidate.statement
-    if utterances[candidate.utterance].place is Place.ANSWER:
+    utterance, statement = utterances[candidate.utterance], candidate.statement
+    if utterance.place is Place.ANSWER:
         # The question without its answer says nothing, nor does the answer without it.
         return statement.is_whole
-    return not statement.text.rstrip(_MARKUP).endswith(_LEADS)
+    if statement.text.rstrip(_MARKUP).endswith(_LEADS):
+        return False
+    # What an agent takes for a cause is no memory: whether it was right is not known yet.
+    return utterance.is_person or not any(map(is_guess, sentences(statement.text)))
 
 
 def _limits_for(utterances: Sequence[Utterance]) -> SelectionLimits:

@@ -1,9 +1,9 @@
-"""The kinds that readers give to statements like these.
+"""Of which kind a statement is.
 
-Words alone tell some kinds apart badly: a change that was made reads like a fact, and so does a
-cause. Readers who had written no rule gave each statement of some 260 real sessions its kind; a
-linear model of what they said decides where it is sure. The weights are trained by
-tools/train_kinds.py; MODEL.md says on what.
+Where it stands may tell, and that it is left open; else the selector guesses by its words. A
+change that was made reads like a fact, and so does a cause: readers gave each statement of some 260
+real sessions its kind, and a linear model of what they said decides where it is sure. The weights
+are trained by tools/train_kinds.py; MODEL.md says on what.
 
 The order of the numbers is part of the trained weights, as in `features`.
 """
@@ -18,16 +18,25 @@ from typing import NamedTuple
 import numpy as np
 
 from holdfast.model.knowledge import Kind
+from holdfast.refine.core.open_items import is_left_open
 from holdfast.refine.core.written_messages import COMMITTED, PULL_REQUEST
 from holdfast.refine.distil.features import Numbers
 from holdfast.refine.distil.second_look import Embed
 from holdfast.refine.distil.selector import KINDS, Scored, scale
 from holdfast.refine.distil.standalone import standalone
+from holdfast.refine.distil.statements import Statement
 from holdfast.refine.distil.utterances import Place, Utterance
 
 WEIGHTS = Path(__file__).with_name("learned_kinds.npz")
 # The entries of a vector of length one are small: so they count like the other numbers.
 _VECTOR_SCALE = 6.5
+# What is said there is always of one kind: who refuses something decides.
+_BY_PLACE = {
+    Place.ANSWER: Kind.DECISION,
+    Place.REFUSAL: Kind.DECISION,
+    Place.TASK: Kind.TODO,
+    Place.FIX: Kind.LESSON,
+}
 # What an agent says is of one of these: it lays down no rules and has no preferences.
 _OF_AGENTS = (Kind.DECISION, Kind.LESSON, Kind.FACT, Kind.OUTCOME)
 
@@ -38,17 +47,28 @@ class LikelihoodLimits(NamedTuple):
     many more are changed."""
 
     any: float = 0.45
-    # An agent's words are a decision if a word says so; otherwise they are rarely one.
+    # An agent's words that the selector takes for none are rarely a decision.
     decision: float = 0.6
 
 
 LIKELIHOODS = LikelihoodLimits()
 
 
+def kind_of(statement: Statement, utterance: Utterance, guess: Kind) -> Kind:
+    """The kind of a statement without vectors; `guess` is the selector's."""
+    if utterance.place is Place.COMMIT and statement.lead in (COMMITTED, PULL_REQUEST):
+        return Kind.OUTCOME
+    if utterance.place in _BY_PLACE or utterance.is_person:
+        return _BY_PLACE.get(utterance.place, guess)
+    if is_left_open(statement.lead, statement.text):
+        return Kind.TODO
+    return Kind.FACT if guess in (Kind.RULE, Kind.PREFERENCE) else guess
+
+
 def learned_kinds(
     scored: Sequence[Scored], utterances: Sequence[Utterance], embed: Embed
 ) -> list[Scored]:
-    """Statements, whose kinds are those that words show, with their likely kinds."""
+    """Statements with their kinds by `kind_of`, with their likely kinds."""
     vectors = embed([standalone(one.candidate.statement) for one in scored])
     likelihoods = kind_likelihoods(_weights(), describe_form(scored, utterances), vectors)
     return [
@@ -58,7 +78,7 @@ def learned_kinds(
 
 
 def describe_form(scored: Sequence[Scored], utterances: Sequence[Utterance]) -> Numbers:
-    """The numbers of statements with their places, the kinds that words show, and their scores."""
+    """The numbers of statements with their places, their kinds by `kind_of`, and their scores."""
     rows: list[list[float]] = []
     for one in scored:
         statement, utterance = one.candidate.statement, utterances[one.candidate.utterance]
@@ -90,10 +110,10 @@ def model_inputs(weights: Mapping[str, Numbers], numbers: Numbers, vectors: Numb
 
 
 def _kind(one: Scored, utterance: Utterance, likelihoods: Numbers) -> Kind:
-    """The likeliest kind that may be: words that show a task, and places that tell the kind, stay
-    right, and what people say is judged by words alone."""
+    """The likeliest kind that may be: tasks, places that tell the kind, and what people say keep
+    theirs."""
     lead = one.candidate.statement.lead
-    is_told_by_place = utterance.place in (Place.ANSWER, Place.FIX) or (
+    is_told_by_place = utterance.place in _BY_PLACE or (
         utterance.place is Place.COMMIT and lead in (COMMITTED, PULL_REQUEST)
     )
     if one.kind not in _OF_AGENTS or utterance.is_person or is_told_by_place:

@@ -24,7 +24,6 @@ from holdfast.refine.distil.features import (
     hashed_words,
     sentences_of,
 )
-from holdfast.refine.distil.kinds import lists_change
 from holdfast.refine.distil.utterances import Utterance
 
 WEIGHTS = Path(__file__).with_name("selector.npz")
@@ -42,8 +41,6 @@ class SelectionLimits(NamedTuple):
     same_words: float = 0.7
     # Items of one list: more of them are details of one matter.
     items_of_list: int = 2
-    # Items of one message that say what was changed, which the code shows: they are one matter.
-    changes: int = 2
     # What a session delivered is said in a few; more of them are steps on the way.
     outcomes: int = 3
     # Beyond `most`: what an agent wrote down for later sessions is distilled already.
@@ -142,7 +139,6 @@ def select(
     chosen: list[tuple[Scored, frozenset[str]]] = []
     taken: set[tuple[int, int]] = set()
     lists: Counter[tuple[int, str]] = Counter()
-    changes: Counter[int] = Counter()
     outcomes = 0
     notes_left = limits.notes
     for one in sorted(scored, key=lambda s: (-s.score, s.candidate.utterance)):
@@ -160,15 +156,11 @@ def select(
             continue
         if one.kind is Kind.OUTCOME and outcomes == limits.outcomes:
             continue
-        is_change = lists_change(statement)
-        if is_change and changes[number] == limits.changes:
-            continue
         if span & taken or any(says_the_same(words, other, limits) for _, other in chosen):
             continue
         chosen.append((one, words))
         taken |= span
         lists[own_list] += 1
-        changes[number] += is_change
         outcomes += one.kind is Kind.OUTCOME
         notes_left -= is_beyond
     kept = [one for one, _ in chosen]

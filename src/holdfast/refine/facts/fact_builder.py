@@ -50,7 +50,6 @@ _RULE_CLAIMS = (ClaimKind.RULING, ClaimKind.DECISION)
 # The kinds of facts that claims other than those of rules create.
 _FACT_KINDS = {
     ClaimKind.SOLUTION: FactKind.SOLUTION,
-    ClaimKind.FINDING: FactKind.SOLUTION,
     ClaimKind.CORE_LOGIC: FactKind.CORE_LOGIC,
 }
 # Two solutions of one problem are the same fact if more than this share of their stems is common;
@@ -97,11 +96,6 @@ class FactDraft:
     def was_said_in_session(self) -> bool:
         """Whether a session states it. What was only remembered is searchable as a memory."""
         return any(claim.exchange for claim in self.claims)
-
-    @property
-    def is_cause(self) -> bool:
-        """Whether it is a cause that was found at once: that is searchable as it was stated."""
-        return self.kind is FactKind.SOLUTION and not self.attempts
 
     def holds_at(self, time: str) -> bool:
         """Whether the fact was in force at a time."""
@@ -225,21 +219,6 @@ class FactBuilder:
         self.dropped[JunkReason.UNPROVEN.value] += unproven
         for problem in solved:
             self._add_solution(problem, claims)
-
-    def add_causes(self, proven: Iterable[Claim]) -> None:
-        """Add proven causes: each solves the problem that its exchange is about. One that a
-        solution states already is evidence for that."""
-        for claim in proven:
-            features = statement_features(claim.text)
-            if self._is_forgotten(FactKind.SOLUTION, features, claim):
-                continue
-            similar = self._drafts_sharing_stems(features, FactKind.SOLUTION)
-            draft = next((d for d in similar if says_the_same(features, d.features)), None)
-            if draft is None:
-                draft = self._create(claim, FactKind.SOLUTION, features)
-                draft.problem = self._context_of(claim).asked
-                draft.set_status(Status.VERIFIED, claim.time, claim_uri(claim))
-            self._confirm(draft, claim, False)
 
     def _collect_forgotten(self, claims: Iterable[Claim]) -> None:
         """Note the statements that people forgot, so that rephrasings of them are ignored too."""

@@ -68,7 +68,6 @@ from holdfast.refine.facts.ended_statements import (
     widen_to_exchanges,
 )
 from holdfast.refine.facts.fact_builder import FactBuilder, FactDraft, apply_decisions, claim_uri
-from holdfast.refine.facts.proven_causes import proven_causes
 from holdfast.refine.facts.rule_violations import RuleCheck, complies, rule_check
 from holdfast.refine.facts.statement_pool import NO_CONTEXT, ExchangeContext
 from holdfast.store.across_tables.lookup import Record
@@ -131,10 +130,6 @@ class ExchangeContexts:
             self._exchanges[session] = self._reader.sessions.exchanges(self._bank, session)
         return self._exchanges[session]
 
-    def exchange_of(self, claim: Claim) -> Exchange | None:
-        """The exchange that states a claim."""
-        return next((x for x in self.exchanges(claim.session) if x.id == claim.exchange), None)
-
     def of(self, claim: Claim) -> ExchangeContext:
         """The context of a claim; empty for one that no exchange states."""
         if not claim.exchange:
@@ -161,7 +156,6 @@ def _build_facts(writer: Writer, bank: str) -> DerivedFacts:
     builder.add_claims(claims, _remembered_claims(writer, bank))
     outcomes = ClaimOutcomes(claims)
     outcomes.apply_claims()
-    builder.add_causes(proven_causes(claims, outcomes.status, contexts.exchange_of))
     drafts = apply_decisions(builder.drafts, decisions)
     judged = without_overruled(
         writer.curation.judgements(bank),
@@ -205,7 +199,7 @@ def _build_facts(writer: Writer, bank: str) -> DerivedFacts:
         [
             FactWithPassage(
                 fact,
-                fact_passage(fact) if draft.was_said_in_session and not draft.is_cause else None,
+                fact_passage(fact) if draft.was_said_in_session else None,
             )
             for fact, draft in zip(facts, drafts, strict=True)
         ],

@@ -142,12 +142,12 @@ def _read_session(writer: Writer, session: Session, by_vectors: bool) -> list[Me
             for claim in writer.facts.claims(session.bank, session.id)
             if claim.by_person and claim.kind in (ClaimKind.RULING, ClaimKind.DECISION)
         ]
+        found += left_out(floor, found)
         known = [*laid_down, *(one.what for one in found)]
         summed_up = [] if session.parent else retain_recaps(exchanges, _own_words(said_in))
         retold = {name for one in summed_up for name in one.evidence if "/turn/" in name}
         stated = retain_statements(session, exchanges, said_in, whole, known, retold, by_vectors)
         recaps = summed_up
-        stated += left_out(floor, [*found, *stated])
         found += [one for one in stated if retold.isdisjoint(one.evidence)]
     if exchanges and not session.parent:
         found += changed_together(exchanges)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Sequence
 
 from holdfast.errors import ModelError
@@ -14,7 +13,6 @@ from holdfast.model.trust import PEOPLE, Trust
 from holdfast.model.uris import uri
 from holdfast.refine.distil.distil import distil
 from holdfast.refine.distil.features import Numbers, content_words
-from holdfast.refine.distil.kinds import explains
 from holdfast.refine.distil.selector import Scored, packaged_selector, says_the_same
 from holdfast.refine.distil.standalone import standalone
 from holdfast.refine.distil.utterances import Utterance, is_answer
@@ -24,32 +22,8 @@ from holdfast.refine.memories.statement_networks import statement_network
 from holdfast.refine.requests.subjects import subject_of
 from holdfast.refine.requests.telling_words import says_something
 from holdfast.refine.sessions.titles import asked_subject
-from holdfast.regex import regex
 
 _DOCUMENTS = (".md", ".mdx", ".txt", ".rst")
-# How a review grades a fault that it found: "Medium – …", "[P1] …", "High severity: …".
-_GRADED = regex(
-    r"^\W*(?:p[0-4]|"
-    r"(?:critical|high|medium|low|major|minor|blocker)(?: (?:severity|priority|risk))?)"
-    r"(?:[*_\])]|[ \t])*[:\]–—-]",
-    re.IGNORECASE | re.MULTILINE,
-)
-# How an agent is asked for one. "Why are comments of the review body lost?" asks for another thing.
-_ASKS_FOR_REVIEW = regex(
-    r"(?:^\W*|[.!:\n]\s*|\b(?:to|please|you(?:['’]re| are)|run|do|perform|conduct)\s+)"
-    r"(?:(?:an?|the|code|final|thorough|independent|security|adversarial|second|strict)\s+)*"
-    r"(?:review|audit)(?:er|or|ing)?\b(?! (?:body|comments?|feedback|tool|helper))",
-    re.IGNORECASE,
-)
-# How a person asks for the review of a change. What it finds is mended, or refused, afterwards.
-_REVIEWS_CHANGE = regex(
-    r"^\s*/[\w:-]*(?:review|audit)\b|"
-    r"^\W*(?:(?:please|can you|could you|now|do|run|make)\s+)*(?:an?\s+)?(?:\w+\s+)?review\b"
-    r"[^.\n]{0,40}\b(?:prs?|pull requests?|merge requests?|diffs?|changes|commits?|branch)\b",
-    re.IGNORECASE,
-)
-# A request says at its start what it is for; the rest may be the code to read.
-_MAX_REQUEST_CHARS = 400
 
 
 def retain_statements(
@@ -85,19 +59,13 @@ def retain_statements(
     files = {id: _only_file(x) for id, x in exchange_of.items()}
     context = Context(subject_of(asked_subject(session, exchanges)), requests, files)
     words = [content_words(text) for text in known]
-    is_review = _is_review(turns)
-    has_changed = any(x.files_modified for x in exchanges)
-    reviewed = {id for x, own in said_in if _is_review_of_change(x, own) for id in map(_id, own)}
 
     def is_told(one: Scored, utterances: Sequence[Utterance]) -> bool:
         utterance = utterances[one.candidate.utterance]
         if uri("turn", utterance.turn.id) in told:
             return True
-        is_finding = utterance.turn.id in reviewed and not utterance.is_person
-        if is_finding and not explains(one.candidate.statement):
-            return True
         said = standalone(one.candidate.statement)
-        if session.parent and not _is_beyond_report(one, utterance, is_review, has_changed):
+        if session.parent and not _is_beyond_report(one, utterance):
             return True
         own = content_words(said) if words else frozenset[str]()
         return any(says_the_same(own, other) for other in words)
@@ -135,35 +103,13 @@ def _embed(texts: Sequence[str]) -> Numbers:
     return packaged_encoder().embed(texts)
 
 
-def _is_beyond_report(
-    one: Scored, utterance: Utterance, is_review: bool, has_changed: bool
-) -> bool:
+def _is_beyond_report(one: Scored, utterance: Utterance) -> bool:
     """Whether a statement of a subagent is more than its report, of which the agent that runs it
-    tells what came: what it wrote for later, or a cause that it found. The faults that a review
-    finds are mended or left by whoever asked for it. Its prompt is no person's."""
+    tells what came: what it wrote for later, or a cause that it found. Its prompt is no person's.
+    """
     if utterance.turn.tool is not None:
         return True
-    is_cause = one.kind is Kind.LESSON or explains(one.candidate.statement)
-    return is_cause and not utterance.is_person and (has_changed or not is_review)
-
-
-def _id(turn: Turn) -> str:
-    return turn.id
-
-
-def _is_review_of_change(exchange: Exchange, turns: Sequence[Turn]) -> bool:
-    """Whether somebody had a change reviewed, and nothing was mended yet."""
-    asked = next((turn.text for turn in turns if turn.role is Role.USER), "")
-    return not exchange.files_modified and _REVIEWS_CHANGE.match(asked) is not None
-
-
-def _is_review(turns: Sequence[Turn]) -> bool:
-    """Whether an agent was asked to review something, or grades the faults that it found."""
-    asked = next((turn.text for turn in turns if turn.role is Role.USER), "")
-    if _ASKS_FOR_REVIEW.search(asked[:_MAX_REQUEST_CHARS]):
-        return True
-    said = (turn.text for turn in turns if turn.role is Role.ASSISTANT and turn.tool is None)
-    return any(_GRADED.search(text) for text in said)
+    return one.kind is Kind.LESSON and not utterance.is_person
 
 
 def _asks_for_work(turns: Sequence[Turn]) -> bool:
