@@ -11,7 +11,6 @@ from holdfast.language import (
     collapse_spaces,
     cut,
     headings,
-    is_chatter,
     sentences,
     split_identifier,
     stem,
@@ -331,33 +330,3 @@ def test_a_cut_text_does_not_end_with_a_word_of_the_next_paragraph() -> None:
     )
     assert cut(text, 54) == "The cause is the offset of the day of planning…"
     assert cut(text, 80).endswith("\n\nhe asked for a test first…")
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "Let me read the gauge first.",
-        "I’ll start with the gauge.",
-        "You are absolutely right, the gauge was missing.",
-        "I apologize for the mistake in the gauge.",
-        "Apologies for the wrong gauge.",
-        "I deeply apologize for the confusion about the gauge.",
-        "I'm so sorry about the gauge!",
-    ],
-)
-def test_words_about_the_talk_state_nothing(sentence: str) -> None:
-    assert is_chatter(sentence)
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "The gauge shows the pressure.",
-        "You are in charge of the gauge.",
-        "You are right-aligning the totals of the gauge.",
-        "Sorry, always read the gauge first.",
-        "Sorry for the confusion: the gauge was never closed.",
-    ],
-)
-def test_statements_are_no_chatter(sentence: str) -> None:
-    assert not is_chatter(sentence)

@@ -45,15 +45,6 @@ def test_a_name_is_a_phrase_that_recurs_and_never_two_joined_words() -> None:
     assert not any(" and " in name for name in names)
 
 
-def test_requests_that_share_only_phrases_of_requests_have_no_name() -> None:
-    exchanges = [
-        work(0, "Review this and report back"),
-        work(1, "Report back when it is done"),
-        work(2, "Let me know and report back"),
-    ]
-    assert names_of(exchanges) == []
-
-
 def test_a_concept_without_a_name_is_not_shown() -> None:
     keywords = ["gorse", "heather", "bracken", "moss"]
     exchanges = [work(n, "Please go ahead with it", [], keywords) for n in range(3)]
@@ -94,11 +85,6 @@ def test_a_file_and_the_words_of_its_name_are_one_name_and_words_are_shown() -> 
     assert names_of(alone) == ["RemediateTab"]
 
 
-def test_a_fragment_of_a_longer_term_is_no_name() -> None:
-    exchanges = [work(n, f"Packmind product tour, part {n}") for n in range(3)]
-    assert names_of(exchanges) == ["Packmind product tour"]
-
-
 def test_the_project_is_no_name_of_its_concepts() -> None:
     exchanges = [
         work(n, f"The Chef Chopsky codebase has a Soup Kettle, {n}", summary="Chef Chopsky cooks.")
@@ -111,42 +97,12 @@ def test_the_project_is_no_name_of_its_concepts() -> None:
     assert names_of(web, "another") == ["ChefChopskyWeb"]
 
 
-def test_a_slip_of_the_pen_in_a_repeated_request_is_no_name() -> None:
-    exchanges = [
-        work(n, "Ask a subagent accoridng to the lighthuose", summary="Done.") for n in range(3)
-    ]
-    assert names_of(exchanges) == []
-
-
 def test_generic_words_name_nothing_unless_a_file_has_their_name() -> None:
     exchanges = [work(n, f"Look at the config file and the test suite, {n}") for n in range(3)]
     assert names_of(exchanges) == []
     files = ["src/ContextTab.tsx"]
     exchanges = [work(n, f"Open the context tab, {n}", files) for n in range(3)]
     assert names_of(exchanges)[0] == "context tab"
-
-
-def test_words_of_the_work_process_name_nothing() -> None:
-    exchanges = [work(n, f"Mark it ready-for-review, {n}") for n in range(3)]
-    assert names_of(exchanges) == []
-
-
-def test_a_heading_of_replies_is_no_name() -> None:
-    exchanges = [
-        work(n, f"Light of the mole {n}", summary="## Mole Highlights\n\nIt is dark.")
-        for n in range(3)
-    ]
-    assert "Mole Highlights" not in names_of(exchanges)
-    said = [work(3 + n, f"The mole highlights, {n}") for n in range(3)]
-    assert names_of([*exchanges, *said])[0] == "mole highlights"
-
-
-def test_what_only_replies_mention_is_no_name() -> None:
-    summary = "The brass bell and the harbour lamp are out."
-    exchanges = [work(n, f"Where is the mole {n}", summary=summary) for n in range(3)]
-    assert names_of(exchanges) == []
-    titled = [work(n, f"The harbour lamp {n}", summary=summary) for n in range(3)]
-    assert names_of(titled) == ["harbour lamp"]
 
 
 def test_what_few_titles_have_is_no_name_though_all_texts_mention_it() -> None:
@@ -157,14 +113,6 @@ def test_what_few_titles_have_is_no_name_though_all_texts_mention_it() -> None:
     assert names_of([named, *exchanges]) == []
     more = [work(10 + n, f"Ring the brass bell {n}", summary=summary) for n in range(3)]
     assert names_of([named, *exchanges, *more])[0] == "brass bell"
-
-
-def test_what_titles_only_compare_with_is_no_name() -> None:
-    ends = ["instead of the Vercel bell", "similar to the Vercel bell", "unlike the Vercel bell"]
-    exchanges = [work(n, f"Mend crane {n} {end}", summary="Ok.") for n, end in enumerate(ends)]
-    assert not any("Vercel" in name for name in names_of(exchanges))
-    about = [work(n, f"Mend the Vercel bell {n} instead of crane") for n in range(3)]
-    assert any("Vercel" in name for name in names_of(about))
 
 
 def test_what_less_than_half_of_the_records_with_a_topic_are_about_is_no_name() -> None:
@@ -178,55 +126,7 @@ def test_what_less_than_half_of_the_records_with_a_topic_are_about_is_no_name() 
     assert names_of([*named, *vacuous[:2]]) == ["brass bell"]
 
 
-def test_a_changed_file_names_less_than_titles_that_say_something_else() -> None:
-    files = ["src/lampPanel.ts"]
-    said = "`lampPanel` is lit."
-    vacuous = [work(n, f"Address the feedback {n}", files, summary=said) for n in range(3)]
-    assert names_of(vacuous) == ["lampPanel"]
-    titles = ["Paint the mole", "Sweep the quay", "Mend the crane"]
-    others = [work(n, title, files, summary=said) for n, title in enumerate(titles)]
-    assert names_of(others) == []
-    among = [*files, *(f"src/quay{letter}Winch.ts" for letter in "ABCDE")]
-    among_others = [replace(x, files_modified=tuple(among)) for x in vacuous]
-    assert names_of(among_others) == []
-
-
-def test_a_file_that_nobody_talks_about_names_nothing() -> None:
-    files, keywords = ["src/lamp_panel.ts"], ["gorse", "heather", "bracken"]
-    silent = [work(n, f"What happens then? {n}", files, keywords, "Done.") for n in range(3)]
-    assert names_of(silent) == []
-    said = replace(silent[0], summary="The lamp panel is lit.")
-    assert names_of([said, *silent[1:]]) == ["lamp_panel"]
-
-
-def test_a_file_that_stands_for_its_folder_counts_as_the_folder() -> None:
-    files = ["components/footerbar/index.tsx"]
-    keywords = ["blue", "tone", "paint"]
-    exchanges = [work(n, f"Paint the footerbar in blue {n}", files, keywords) for n in range(2)]
-    assert names_of(exchanges) == ["footerbar"]
-    files = ["skills/quay-wall/SKILL.md"]
-    said = "The quay wall skill runs."
-    exchanges = [work(n, f"What happens then? {n}", files, keywords, said) for n in range(3)]
-    assert names_of(exchanges) == ["quay-wall"]
-
-
 _KEYWORDS = ("gorse", "heather", "bracken")
-
-
-def test_a_name_has_several_titles() -> None:
-    titles = ["The Brass Bell is loud", "Where is the Brass Bell?"]
-    exchanges = [work(n, title, [], _KEYWORDS) for n, title in enumerate(titles)]
-    assert proven_name(exchanges) == "Brass Bell"
-    assert proven_name([exchanges[0], replace(exchanges[0], id="x009")]) == ""
-
-
-def test_a_concept_has_a_fair_share_of_what_uses_its_name_of_one_word() -> None:
-    exchanges = [work(n, f"The Phoenix again, {n}", [], _KEYWORDS) for n in range(2)]
-    elsewhere = [
-        work(10 + n, f"Draw the mole {n}", summary="A Phoenix is there.") for n in range(7)
-    ]
-    assert proven_name(exchanges, elsewhere[:6]) == "Phoenix"
-    assert proven_name(exchanges, elsewhere) == ""
 
 
 def test_a_concept_that_a_person_decided_about_keeps_a_name_that_is_not_proven() -> None:
@@ -238,117 +138,6 @@ def test_a_concept_that_a_person_decided_about_keeps_a_name_that_is_not_proven()
     assert shown_names(ConceptBuilder(items)) == []
     decided = ConceptBuilder(items, founders={founder.uri: founder.founded_id})
     assert shown_names(decided) == ["Brass Bell"]
-
-
-def test_an_ordinary_word_is_no_name() -> None:
-    exchanges = [work(n, f"The timeline is empty, {n}", ["src/timeline.html"]) for n in range(4)]
-    assert names_of(exchanges) == []
-
-
-@pytest.mark.parametrize(
-    ("name", "share"), [("brass bell", 0.6), ("Brass Bell", 0.4), ("Phoenix", 0.4)]
-)
-def test_a_concept_has_a_fair_share_of_the_titles_with_its_name(name: str, share: float) -> None:
-    about = [work(n, f"The {name} again, {n}", [], _KEYWORDS) for n in range(6)]
-    most = int(len(about) / share) - len(about)
-    others = [work(10 + n, f"Crane {n} of the {name}") for n in range(most + 1)]
-    assert proven_name(about, others[:most]) == name
-    assert proven_name(about, others) == ""
-
-
-def test_a_name_is_used_by_others_than_those_who_ask() -> None:
-    titles = ["Where is teh brass bell?", "Paint teh brass bell"]
-    silent = [work(n, title, [], _KEYWORDS, "Done.") for n, title in enumerate(titles)]
-    assert proven_name(silent) == ""
-    once = replace(silent[0], summary="The teh brass bell is back.")
-    assert proven_name([once, silent[1]]) == ""
-    twice = replace(silent[1], summary="The teh brass bell is red.")
-    assert proven_name([once, twice]) == "teh brass bell"
-    third = work(2, "Ring teh brass bell", [], _KEYWORDS, "Done.")
-    assert proven_name([once, silent[1], third]) == "teh brass bell"
-
-
-def test_who_speaks_in_a_project_is_no_name() -> None:
-    exchanges = [work(n, f"The wharf-dev has it now, {n}") for n in range(3)]
-    assert names_of(exchanges) == ["wharf-dev"]
-    assert names_of(exchanges, speakers=["wharf-dev"]) == []
-    assert names_of([work(n, f"Ask Marlow {n}") for n in range(3)], speakers=["Marlow"]) == []
-
-
-def test_words_of_many_projects_do_not_name_a_single_request_and_its_report() -> None:
-    request = work(0, "Fix casts in the production frontend")
-    report = work(1, "Task #4 (casts) is done: production frontend")
-    assert names_of([request, report]) == []
-    assert names_of([request, replace(report, title="Build the production frontend")]) != []
-
-
-def test_a_single_request_is_named_by_its_title_and_not_by_a_commit_alone() -> None:
-    files, facts = ["src/crane.py"], ["Committed: Drop the brass-bell harness"]
-    assert names_of([work(0, "Do all of it", files, facts=facts)]) == []
-    assert names_of([work(0, "Drop the brass-bell", files, facts=facts)]) == ["brass-bell"]
-
-
-@pytest.mark.parametrize(
-    "pasted",
-    [
-        "sailor@pier-mac brass-bell % ls",
-        "I see this: sailor@pier-mac brass-bell % ls",
-        "➜  brass-bell git:(main) ✗ ls",
-        "Why? brass-bell git:(main) ✗ ls",
-        "❯ brass-bell --list",
-        "uv run brass-bell",
-        "It says: [Harbour] brass-bell is out",
-        "You are the brass-bell reviewer",
-        "TypeError: brass-bell is out",
-        "It stops 18:38:36: brass-bell.Update () is out",
-        r"PS C:\Users\ada\repos> brass-bell --ring",
-        "It is empty tide-block.js:8 🔄 brass-bell loaded",
-        "stats?season=24&league=brass-bell&database=real.csv:3314 ✅ Application started",
-        "It did not change: srwxr-x-wx 1 brass-bell 0 Jan 29 11:58 app.sock",
-        '{ "task_id": "b4", "status": "done", "brass-bell": 1',
-        'Why is it so? [ { "output": { "tool": "brass-bell"',
-    ],
-)
-def test_what_was_pasted_into_a_title_is_no_name(pasted: str) -> None:
-    exchanges = [work(n, f"{pasted} {n}", summary="Done.") for n in range(3)]
-    assert not any("bell" in name for name in names_of(exchanges))
-
-
-@pytest.mark.parametrize("is_titled", [True, False])
-def test_what_was_only_pasted_into_requests_is_no_name(is_titled: bool) -> None:
-    pasted = "Asked: It is out. Log of the brass bell.\nResult: It rings."
-    title = "Where is the brass bell" if is_titled else "Where is it"
-    exchanges = [replace(work(n, f"{title} {n}"), details=pasted) for n in range(3)]
-    assert ("brass bell" in names_of(exchanges)) is is_titled
-
-
-def test_the_name_of_the_project_in_other_letters_is_no_name() -> None:
-    exchanges = [work(n, f"The harbour-lamp again, {n}", ["harbour-lamp.py"]) for n in range(3)]
-    assert names_of(exchanges)
-    assert names_of(exchanges, "acme_harbourlamp") == []
-
-
-def test_what_people_do_with_a_thing_is_no_name() -> None:
-    exchanges = [work(n, f"Harbour lamp verification {n}") for n in range(3)]
-    exchanges += [work(3, "The harbour lamp is out"), work(4, "A new harbour lamp")]
-    assert names_of(exchanges)[0] == "harbour lamp"
-    assert not any("verification" in name for name in names_of(exchanges))
-
-
-def test_an_ordinary_word_of_another_script_or_an_acronym_is_no_name() -> None:
-    assert names_of([work(n, f"{n} 入力を直す") for n in range(3)]) == []
-    assert names_of([work(n, f"Для всех задач {n}") for n in range(3)]) == []
-    assert names_of([work(n, f"The PRD again, {n}") for n in range(3)]) == []
-    files = ["src/prd.py"]
-    assert names_of([work(n, f"The PRD again, {n}", files) for n in range(3)]) == ["PRD"]
-
-
-def test_a_term_of_few_members_names_them_only_if_they_are_titled_with_it() -> None:
-    others = [work(10 + n, f"Do step {n}") for n in range(5)]
-    said = [work(n, f"Do item {n}", summary="See the brass bell.") for n in range(2)]
-    assert names_of([*said, *others]) == []
-    titled = [work(n, f"The brass bell, {n}") for n in range(2)]
-    assert names_of([*titled, *others]) == ["brass bell"]
 
 
 def test_no_two_concepts_have_the_same_name_in_two_spellings() -> None:

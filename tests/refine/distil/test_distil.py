@@ -17,7 +17,6 @@ from holdfast.refine.distil.selector import (
     packaged_selector,
     select,
 )
-from holdfast.refine.distil.standalone import standalone, with_context
 from holdfast.refine.distil.statements import Statement
 from holdfast.refine.distil.utterances import Place, Utterance, find_utterances
 from holdfast.refine.distil.wording import Context
@@ -196,84 +195,6 @@ def test_text_from_outside_is_not_said() -> None:
 
 EXPORT = "Speed up the invoice export"
 KEYED = "Each key of the cache has the tenant."
-
-
-@pytest.mark.parametrize(
-    ("text", "lead", "subject", "expected"),
-    [
-        ("So yes — the cache is keyed by tenant.", "", "", "The cache is keyed by tenant."),
-        ("Done. The cache is keyed by tenant.", "", "", "The cache is keyed by tenant."),
-        ("Great! No keys without a tenant remain.", "", "", "No keys without a tenant remain."),
-        (
-            "No-op changes are skipped by the cache.",
-            "",
-            "",
-            "No-op changes are skipped by the cache.",
-        ),
-        ("Well-known ports are refused.", "", "", "Well-known ports are refused."),
-        ("No, the cache is keyed by tenant.", "", "", "The cache is keyed by tenant."),
-        ("the key lacks the tenant", "Root cause", "", "Root cause: The key lacks the tenant"),
-        ("The key has the tenant", "Summary", "", "The key has the tenant"),
-        ("Add the tenant", "✅ 2. Cache keys", "", "Cache keys: Add the tenant"),
-        ("Add the tenant", "Step 3: Cache keys", "", "Cache keys: Add the tenant"),
-        ("Add the tenant", "2 keys per tenant", "", "2 keys per tenant: Add the tenant"),
-        ("It is read twice at start-up.", "", EXPORT, f"It is read twice at start-up. ({EXPORT})"),
-        (
-            "The invoice export reads customers in one query.",
-            "",
-            EXPORT,
-            f"The invoice export reads customers in one query. ({EXPORT})",
-        ),
-        ("Invoice exports have a speed limit.", "", EXPORT, "Invoice exports have a speed limit."),
-        ("`__init__` reads 1024**3 bytes", "", "", "`__init__` reads 1024**3 bytes"),
-        ("One caveat: the key lacks the tenant.", "", "", "The key lacks the tenant."),
-        (
-            "All tests pass. Summary of changes: each key of the cache has the tenant.",
-            "",
-            "",
-            KEYED,
-        ),
-        ("The release diff confirms it: each key of the cache has the tenant.", "", "", KEYED),
-        ("Tenants: the key lacks them.", "", "", "Tenants: the key lacks them."),
-        ("The key has it", "All done. Here is a summary of the changes", "", "The key has it"),
-        ("The key has the tenant", "How it works", "", "The key has the tenant"),
-        ("The fix adds the tenant.", "", EXPORT, f"{EXPORT}: The fix adds the tenant."),
-    ],
-)
-def test_a_statement_stands_alone(text: str, lead: str, subject: str, expected: str) -> None:
-    assert with_context(standalone(statement(text, lead)), subject) == expected
-
-
-def test_the_heading_leads_a_statement_whose_lead_only_announces_it() -> None:
-    own = statement("Keys are kept for a day", "How it works")._replace(heading="Cache of tenants")
-    assert standalone(own) == "Cache of tenants: Keys are kept for a day"
-    own = own._replace(lead="After a crash")
-    assert standalone(own) == "After a crash: Keys are kept for a day"
-
-
-def test_a_long_statement_is_not_cut_for_its_subject() -> None:
-    text = "The export reads " + ", ".join(f"table{n}" for n in range(40)) + " and fails."
-    assert with_context(text, "Repair the build") == f"{text} (Repair the build)"
-
-
-@pytest.mark.parametrize(
-    ("prompt", "kept"),
-    [
-        ("The ledger must never be written by the importer of a tenant.", True),
-        ("Failed to update the ledger: rows of a tenant must not be empty Retrying...", False),
-        ("ledger:lint: ./importer.ts 12:7 Warning: 'TENANT' is assigned and never used.", False),
-        ("Fix this: the importer drops the rows of a tenant whose name must never be empty", False),
-    ],
-)
-def test_what_people_paste_is_not_theirs(prompt: str, kept: bool) -> None:
-    finding = "The importer drops the rows of a tenant whose name must never be empty."
-    turns = [
-        said(Role.USER, "Look at the ledger", 0),
-        said(Role.ASSISTANT, f"Two things stand out. {finding}", 1),
-        said(Role.USER, prompt.replace("this: the", "this:\n\nThe"), 2),
-    ]
-    found = distil(turns, Context(), packaged_selector(), SelectionLimits(threshold=-100.0))
-    assert any(one.is_person and one.turn.id == "t2" for one in found) is kept
 
 
 RULE = "The name of a tenant in the ledger must never be empty."

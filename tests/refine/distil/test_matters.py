@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from itertools import permutations
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
@@ -33,24 +32,6 @@ RULE_AGAIN = (
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        (RULE, RULE_AGAIN[0]),
-        (RULE, RULE_AGAIN[1]),
-        ("Don't use npm here", "Do not use `npm`."),
-        ("Before a commit, run the tests", "Always run the tests before committing."),
-        ("The upload limit is 10 MB", "the upload limit was **10 MB**"),
-        ("From now on, releases are tagged by CI", "Releases are tagged by CI!"),
-        ("Policies apply to caches", "The policy applies to the cache."),
-        ("The migrations have to be run by hand", "Migrations must be run by hand"),
-        ("Use pnpm rather than npm", "Use pnpm instead of npm"),
-    ],
-)
-def test_the_same_in_slightly_other_words_is_one_matter(one: str, other: str) -> None:
-    assert matter_of(one) == matter_of(other) != ""
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
         ("The upload limit is 10 MB", "The upload limit is 20 MB"),
         ("Version v1.2 is broken", "Version v1.3 is broken"),
         ("Use npm for the client", "Do not use npm for the client"),
@@ -76,21 +57,6 @@ def test_the_same_in_slightly_other_words_is_one_matter(one: str, other: str) ->
 )
 def test_another_number_name_path_or_negation_is_another_matter(one: str, other: str) -> None:
     assert matter_of(one) != matter_of(other)
-
-
-@pytest.mark.slow
-@given(
-    st.lists(st.sampled_from(["the", "please", "just", "again", "also", "really"]), max_size=6),
-    st.randoms(use_true_random=False),
-)
-def test_words_that_add_nothing_change_no_matter_wherever_they_stand(
-    filler: list[str], random: Random
-) -> None:
-    words = "never deploy harbour service on Friday afternoon before reading src/tides.py".split()
-    changed: list[str] = [*words]
-    for word in filler:
-        changed.insert(random.randint(0, len(changed)), word)
-    assert matter_of(" ".join(changed)) == matter_of(" ".join(words))
 
 
 @pytest.mark.slow

@@ -11,7 +11,6 @@ from holdfast.model.query import Layer
 from holdfast.model.trust import Status
 from holdfast.model.uris import uri
 from holdfast.recall.core.plan import RecallPlan
-from holdfast.refine.facts import hypotheses
 from holdfast.refine.facts.claim_outcomes import ClaimOutcomes
 from tests.support.refine_banks import find_fact, open_filled, session_on, session_saying
 from tests.support.rule_families import HELD_OUT, TUNED, Family
@@ -132,64 +131,6 @@ def test_a_guess_proven_in_its_own_exchange_is_verified(tmp_path: Path) -> None:
     with open_filled(tmp_path, script) as memory:
         guess = the_guess(memory)
         assert guess.status is Status.VERIFIED and guess.because.startswith("holdfast://turn/")
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "The root cause of the doubled rows was the missing key.",
-        "Root cause: the lock on the tide table.",
-        "The cause of the crash is a stale lock.",
-        "The reason the import failed was a missing index.",
-        "Die Ursache war der Cron-Eintrag.",
-        "Das Problem lag am Cache.",
-        "La cause était le cache.",
-        "El problema era el caché.",
-        "De oorzaak was de cache.",
-        "Причина была в кэше.",
-        "原因はキャッシュでした。",
-        "原因是缓存过期。",
-    ],
-)
-def test_stated_causes_are_recognised(sentence: str) -> None:
-    assert hypotheses.may_mention_cause(sentence) and hypotheses.states_cause(sentence)
-    assert not hypotheses.is_guess(sentence) and not hypotheses.disproves(sentence)
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "Maybe the retry wrapper runs the importer twice after a timeout.",
-        "I think the cache key collides in src/importer.py.",
-        "My guess is that the pool has too few connections.",
-        "Vielleicht liegt an der Sperre der Fehler.",
-        "Forse la causa è la cache.",
-        "Probabilmente la causa sta nella cache.",
-        "Le cache est sans doute la causa.",
-    ],
-)
-def test_guesses_are_recognised(sentence: str) -> None:
-    assert hypotheses.may_mention_cause(sentence) and hypotheses.is_guess(sentence)
-    assert not hypotheses.states_cause(sentence)
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "The cause of the crash was not the cache.",
-        "The problem isn't the cache.",
-        "Die Ursache war nicht der Cache.",
-        "La cause n'était pas le cache.",
-        "De oorzaak was niet de cache.",
-    ],
-)
-def test_a_disproof_states_no_cause(sentence: str) -> None:
-    assert hypotheses.may_mention_cause(sentence) and hypotheses.disproves(sentence)
-    assert not hypotheses.states_cause(sentence)
-
-
-def test_a_suggestion_is_no_guess() -> None:
-    assert not hypotheses.is_guess("Maybe we should rename the module.")
 
 
 def disputed_solution() -> list[Script]:

@@ -12,11 +12,10 @@ from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError, NotFoundError
 from holdfast.inference.chat import Question
 from holdfast.model.knowledge import Kind, Memory, Network
-from holdfast.model.records import ToolCall, Turn
+from holdfast.model.records import Turn
 from holdfast.model.trust import Trust
 from holdfast.refine.by_model.memory_extraction import Extractor
 from holdfast.refine.by_model.model_run import ModelRun
-from holdfast.refine.core.commands import find_error, parse_command
 from holdfast.refine.memories.memory_stage import update_memories
 from holdfast.settings import SpendCaps
 from holdfast.spend.governor import Governor
@@ -107,18 +106,6 @@ def test_a_request_is_not_retained_as_what_was_done(tmp_path: Path) -> None:
     with open_dated_memory(tmp_path) as memory:
         ingest_and_update(memory, script)
         assert not any(one.kind is Kind.OUTCOME for one in all_retained(memory))
-
-
-def test_what_was_done_does_not_end_like_the_question_that_asked_for_it(tmp_path: Path) -> None:
-    script = session_on_day(1)
-    script.user("Can you please add tests for the new tide table check?")
-    edit(script, "tests/test_tides.py")
-    script.tool("Bash", "3 passed", command="pytest")
-    script.assistant("Here you are.")
-    with open_dated_memory(tmp_path) as memory:
-        ingest_and_update(memory, script)
-        (done,) = (one for one in all_retained(memory) if one.kind is Kind.OUTCOME)
-        assert "Added tests for the new tide table check in tests/test_tides.py" in done.what
 
 
 CHANGES = "\n\n- Added the field `slack` to `TideTable`\n- Updated the mock of the tide gauge"
@@ -377,21 +364,6 @@ def test_a_session_that_continues_is_read_again(tmp_path: Path) -> None:
         assert {m.id for m in first} < {m.id for m in all_retained(memory)}
         memory.ingestion.rebuild()
         assert len(all_retained(memory)) == 2
-
-
-def test_commands_and_errors_have_short_names() -> None:
-    def ran(text: str) -> str:
-        found = parse_command(ToolCall("Bash", action=text))
-        return f"{found.name} {found.runs_tests} {found.is_project_command}" if found else ""
-
-    assert ran("cd src && FOO=1 timeout 60 uv run pytest tests/a.py -q | tail") == (
-        "uv run pytest True True"
-    )
-    assert ran("npm run build -- --prod") == "npm run build False True"
-    assert ran("ls -la | head") == "ls -la False False"
-    assert ran("cd /tmp") == ""
-    assert find_error("all fine\nE   ValueError: bad at 0xdeadbeef\n") == "E ValueError: bad at …"
-    assert find_error('error: script "lint" exited with code 1') == ""
 
 
 def test_a_model_is_asked_once_and_only_supported_memories_are_kept(tmp_path: Path) -> None:
