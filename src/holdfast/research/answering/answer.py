@@ -37,7 +37,6 @@ from holdfast.recall.core.tuning import DEFAULT_THRESHOLDS
 from holdfast.recall.lookup.by_uri import find_by_uri
 from holdfast.recall.lookup.origins import Named, origins
 from holdfast.recall.lookup.page_url import page_url
-from holdfast.recall.query.central_nouns import unmentioned_thing
 from holdfast.recall.query.statement_kinds import forbids
 from holdfast.recall.query.terms import read_terms
 from holdfast.recall.ranking.hits import make_hit
@@ -51,7 +50,6 @@ from holdfast.research.answering.confidence import (
     unknown_names,
     unsaid_word,
 )
-from holdfast.research.answering.evidence import cosine_in
 from holdfast.research.answering.fixed_states import (
     PUSHED_BACK,
     change_since,
@@ -209,25 +207,10 @@ def _answer(reader: Reader, request: AskRequest, found: RecallResult) -> Answer:
         confidence = confidence_in(reader, request.bank, request.question, measured)
     if is_history(quotes):
         confidence = Confidence.LOW
-    thing = ""
-    if confidence is Confidence.LOW and not by_time:
-        thing = _unmentioned(reader, request, found.hits)
-    if thing:
-        return _perhaps(reader, request, found, asked, thing)
     notes = [_LINKED_BY_NAMES] if causes else []
     answer = compose(reader, request, quotes, confidence, notes, statuses)
     missing = _what_is_missing(reader, request, quotes, confidence, weights)
     return replace(answer, caveats=(*missing, *answer.caveats))
-
-
-def _unmentioned(reader: Reader, request: AskRequest, hits: Sequence[Hit]) -> str:
-    """The thing that a question is about and no record mentions; "" where a few records were
-    compared by meaning, which have few of the words that people use."""
-    by_meaning = any(cosine_in(hit.why) for hit in hits if "coverage" in hit.why)
-    few = DEFAULT_THRESHOLDS.small_bank
-    if by_meaning and reader.passages.count(request.bank, few) < few:
-        return ""
-    return unmentioned_thing(reader, request.bank, request.question)
 
 
 def _what_is_missing(
@@ -339,17 +322,14 @@ def _layers_searched(reader: Reader, request: AskRequest) -> tuple[Layer, ...]:
     return tuple(layer for layer in Layer if layer in held)
 
 
-def _perhaps(
-    reader: Reader, request: AskRequest, found: RecallResult, asked: Question, unknown: str = ""
-) -> Answer:
+def _perhaps(reader: Reader, request: AskRequest, found: RecallResult, asked: Question) -> Answer:
     """What records say that are about the question and may not answer it; that nothing is known,
-    if there are none. The thing in the question that is `unknown` to memory is named."""
+    if there are none."""
     near = [hit for hit in found.hits if _is_near(hit)]
     statuses = QuotedStatuses(reader, near, request.as_of)
     quotes = [
         item for item in _choose(reader, request, near, asked, statuses) if not item.is_beside
     ]
-    missing = (f"Nothing in memory mentions “{unknown}”.",) if unknown else ()
     if not quotes:
         return Answer(
             question=request.question,
@@ -358,12 +338,9 @@ def _perhaps(
             abstained=True,
             source="",
             layers_searched=_layers_searched(reader, request),
-            caveats=missing,
         )
     quotes = quotes[:_MAX_PERHAPS]
-    missing = missing or tuple(
-        _what_is_missing(reader, request, quotes, Confidence.LOW, asked.weights)
-    )
+    missing = _what_is_missing(reader, request, quotes, Confidence.LOW, asked.weights)
     answer = compose(reader, request, quotes, Confidence.LOW, statuses=statuses)
     lines = [f"Perhaps: {line}" for line in answer.answer.split("\n")]
     return replace(answer, answer="\n".join(lines), weak=True, caveats=(*missing, *answer.caveats))

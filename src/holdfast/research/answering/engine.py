@@ -20,7 +20,6 @@ from holdfast.model.query import Answer, Confidence, Hit, RecallResult
 from holdfast.model.research import ResearchEffort, ResearchEvent, ResearchStage
 from holdfast.recall.core.plan import Budget
 from holdfast.recall.core.relevance import coverage, weigh_terms
-from holdfast.recall.query.central_nouns import unmentioned_thing
 from holdfast.recall.query.terms import Terms, asks_what_is_forbidden, read_terms
 from holdfast.research.answering.answer import answer_from_recall, compose, what_changed_last
 from holdfast.research.answering.confidence import asks_beyond_quotes
@@ -198,12 +197,10 @@ class _FurtherRounds:
                 break
 
     def _can_be_known(self) -> bool:
-        """Whether the bank has the words that an answer would have to cover, and what it is about.
+        """Whether the bank has the words that an answer would have to cover.
         Two records that share a session have two words between them by chance."""
         words = self._terms.words
         if len(words) < LIMITS.min_words:
-            return False
-        if unmentioned_thing(self._inputs.reader, self._request.bank, self._request.question):
             return False
         counts = self._inputs.reader.passages.term_frequencies(self._request.bank, words, 1)
         known = (stem(word) for word, count in zip(words, counts, strict=True) if count)

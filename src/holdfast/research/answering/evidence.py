@@ -17,14 +17,11 @@ from holdfast.model.records import Exchange, Role, Turn
 from holdfast.model.uris import parse_uri
 from holdfast.recall.core.relevance import answers, combine, coverage, weigh_terms
 from holdfast.recall.core.statements import is_output, is_typed, statements, states
-from holdfast.recall.query.central_nouns import central_nouns
 from holdfast.recall.query.terms import names_something, read_terms
 from holdfast.refine.core.memory_calls import without_retold
 from holdfast.regex import regex
 from holdfast.store.protocol import Reader
 
-# A question of so many words, one of them a thing, is asked about both.
-_TWO_WORDS = 2
 # Coverage and relevance are noted with three and four digits.
 _ROUNDED = 0.001
 # Of two records that share this much of the shorter one's words, one may repeat the other.
@@ -57,10 +54,8 @@ def evidence_in(reader: Reader, bank: str | None, found: RecallResult) -> Recall
     typed = any(is_typed(hit) for hit, _ in kept)
     weights = weigh_terms(reader, bank, read_terms(found.query).words).by_stem if typed else {}
     hits = [_measured(hit, said, weights) for hit, said in _without_repeats(reader, kept)]
-    words = read_terms(found.query).words
-    of_two = len(words) == _TWO_WORDS and bool(central_nouns(found.query))
     strong = [hit for hit in hits if not hit.weak]
-    if any(hit.uri in by_time or _answers(hit, of_two) for hit in strong):
+    if any(hit.uri in by_time or _answers(hit) for hit in strong):
         return replace(found, hits=tuple(strong))
     return replace(found, abstained=True, hits=tuple(replace(hit, weak=True) for hit in hits))
 
@@ -88,23 +83,15 @@ def _is_by_time(hit: Hit, only_time: bool) -> bool:
     return hit.kind == "digest" and "recent" in hit.why
 
 
-def _answers(hit: Hit, of_two: bool) -> bool:
+def _answers(hit: Hit) -> bool:
     """Whether a hit answers by itself. One without a measure was found by an exact name or by
     somebody else's server, which decided that, as did whoever found a recap; a session of a time
-    that was named is none. A question `of_two` words, one of them a thing, needs both where nothing
-    but words was compared: "drop" alone does not tell why the queue was dropped."""
+    that was named is none."""
     if hit.why.get("recap"):
         return True
-    if of_two and "coverage" in hit.why and not cosine_in(hit.why) and not _has_all_words(hit):
-        return False
     if "needed" in hit.why:
         return answers(hit.why)
     return "recent_sessions" not in hit.why
-
-
-def _has_all_words(hit: Hit) -> bool:
-    """Whether a hit has all words of a question, and is no summary, which tells of many things."""
-    return hit.kind not in ("digest", "concept") and hit.why["coverage"] >= 1.0
 
 
 def _measured(hit: Hit, said: Sequence[str], weights: Mapping[str, float]) -> Hit:
