@@ -49,7 +49,7 @@ SESSION = "66666666-0000-4000-8000-000000000001"
 ROUNDS = 15
 # Each is a server of its own.
 FIRST_ROUNDS = 10
-FIRST_PAGES = ("/", "/brief", "/graph", "/sessions")
+FIRST_PAGES = ("/", "/brief", "/entities", "/sessions")
 # 150 ms, which were the limit by the clock, in times of a request that reads nothing (1.1 ms).
 PAGE_LIMIT = 136
 Ask = Callable[[str], bytes]

@@ -52,7 +52,6 @@ PICTURES = (
     Picture("session", f"/sessions/{SESSION}"),
     Picture("memory", "/memory?tab=memories"),
     Picture("timeline", "/timeline"),
-    Picture("graph", "/graph"),
     Picture("brief", "/brief"),
     Picture("health", "/status"),
 )

@@ -79,7 +79,7 @@ def test_the_pages_are_served(env: dict[str, str]) -> None:
             found = json.loads(told)
             key = Path(found["token_file"]).read_text().strip()
             request = urllib.request.Request(
-                found["url"] + "/sessions.json", headers={"Authorization": f"Bearer {key}"}
+                found["url"] + "/sessions", headers={"Authorization": f"Bearer {key}"}
             )
             with urllib.request.urlopen(request, timeout=60) as answer:
                 assert b"tidewatch" in answer.read()

@@ -79,7 +79,7 @@ def brief_ways(memory: Holdfast) -> Iterator[Way]:
 
 def command_ways(questions: list[str], prompts: list[str]) -> Iterator[Way]:
     """The command line; the home is in the environment."""
-    commands = [["facts"], ["timeline"], ["brief"], ["digest", "--since", "2026-01-01"]]
+    commands = [["facts"], ["timeline"], ["brief"]]
     commands += [["find", "--since", "2026-01-01"], ["concepts"], ["promote", "candidates"]]
     commands += [["opinions", "--all"], ["review"], ["review", "brief"]]
     verbs = ("recall", "ask", "reflect", "team")
@@ -100,7 +100,7 @@ def http_ways(
     pool = MemoryPool(settings)
     web = WebApp(pool, keys, GuardRules(frozenset({_HOST})))
     headers = {"authorization": f"Bearer {read_or_make_token(settings.home)}"}
-    gets = ["facts", "timeline", "brief", "digest?since=2026-01-01", "find?since=2026-01-01"]
+    gets = ["facts", "timeline", "brief", "find?since=2026-01-01"]
     gets += ["concepts", "memories", "rules/candidates", "opinions", "sessions", "exchanges"]
     gets += [f"recall?q={question}" for question in questions]
     gets += [f"handoff?what={question}" for question in questions]
@@ -114,7 +114,6 @@ def http_ways(
         "/sessions",
         "/banks/proj",
         "/timeline",
-        "/week?since=2026-01-01",
         "/memory?tab=facts",
         "/memory?tab=concepts",
         "/memory?tab=remembered",

@@ -55,7 +55,6 @@ class HomePaths:
         # The socket on which a running `holdfast browse` hands out links.
         self.browse_socket = home / "browse.sock"
         # When each reader of the pages was last there.
-        self.visits = home / "visits.json"
         # Prepared briefs, which hooks only have to read.
         self.briefs = home / "briefs"
         # What setup changed in settings files, and the record of it for agents other than Claude

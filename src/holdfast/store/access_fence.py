@@ -231,7 +231,6 @@ _FILTERED = _keys(
     DerivationVersions.outdated_sessions,
     DerivationVersions.outdated_summaries,
     OutboxReader.items,
-    OverviewReader.bank_content_sizes,
 )
 
 

@@ -21,7 +21,6 @@ READING = (
     "find --file a.py",
     "who a.py",
     "status",
-    "digest",
     "worth",
     "audit",
 )

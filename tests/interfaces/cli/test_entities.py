@@ -51,7 +51,6 @@ def test_entities_are_listed_and_one_is_shown(
     shown = output_of(capsys, "entities", "auth", "provider")
     assert "AuthProvider  (component)" in shown and "together with: " in shown
     assert "name: AuthProvider" in output_of(capsys, "show", by_name["AuthProvider"]["uri"])
-    assert "1. " in output_of(capsys, "entities", "--communities")
 
 
 def test_names_can_be_merged_split_and_restored(

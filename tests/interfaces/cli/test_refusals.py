@@ -135,7 +135,6 @@ def read_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (f"recall x --limit {'9' * 5000}", "--limit: '999"),
         ("timeline --before 99999999999999999999", "--before: must be 1,000,000,000 or less"),
         ("worth --days 999999", "--days: must be 36,500 or less"),
-        ("digest --days 999999", "--days: must be 36,500 or less"),
         (f"bank set --retention {'9' * 5000} --yes", "The retention '999"),
         ("timeline 10000-01-01", "'10000-01-01' is not a date."),
         ("find --since 10000-01-01", "'10000-01-01' is not a date."),

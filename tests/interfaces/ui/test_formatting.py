@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from holdfast.interfaces.ui.formatting import age, age_at, span, split_heading
+from holdfast.interfaces.ui.formatting import age, age_at, format_bytes, split_heading
 
 NOW = datetime(2026, 11, 17, 12, tzinfo=UTC)
 
@@ -51,5 +51,5 @@ def test_the_heading_of_a_long_line_is_the_sentences_that_fit() -> None:
     assert split_heading(f"{first} {rest}\nMore.") == (first, f"{rest.strip()}\nMore.")
 
 
-def test_durations_are_told_in_a_unit_that_suits_them() -> None:
-    assert [span(n) for n in (40, 720, 12_600, 200_000)] == ["40 s", "12 min", "3.5 h", "2 days"]
+def test_sizes_are_told_in_a_unit_that_suits_them() -> None:
+    assert [format_bytes(n) for n in (12, 3400, 5_600_000)] == ["12 bytes", "3.4 kB", "5.6 MB"]

@@ -5,15 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from holdfast.model.curation import CurationState
-from holdfast.model.team import FileChange
 from holdfast.store.across_tables.overview import (
-    BankContentSize,
     CommitAuthor,
-    CommitDay,
     CommitFilter,
     PeriodCount,
 )
-from holdfast.store.records.git_history import Patch
 from tests.store.conformance.samples import (
     BANK,
     OTHER,
@@ -47,24 +43,6 @@ def check_records_are_counted_by_kind_and_period(make_store: MakeStore) -> None:
         )
         days = store.overview.counts_by_period(BANK, ["commit"], 10, "2026-01-06", "2026-02")
         expect(days, [PeriodCount("commit", "2026-01-31", 1)], "that of a span, by day")
-
-
-def check_commits_are_counted_by_day_with_their_lines(make_store: MakeStore) -> None:
-    with prepared(make_store) as store:
-        commit, passage = a_commit("c" * 40, "Mend")
-        made = replace(commit, time="2026-03-02T10:00:00.000Z")
-        patch = Patch(BANK, commit.id, (FileChange("a.py", "M", "", 7, 2),), "")
-        with store.transaction():
-            store.git.put_commits([(made, passage)])
-            store.git.put_patches([patch])
-            store.git.index_touches(BANK, [commit.id])
-        expect(
-            store.overview.commits_by_day(BANK, "2026-03-01"),
-            [CommitDay("2026-03-02", 1, 0, 7, 2)],
-            "the commits of a day",
-        )
-        expect(store.overview.commits_by_day(BANK, "2026-03-03"), [], "those from a later day on")
-        expect(store.overview.commits_by_day(OTHER, ""), [], "those of another bank")
 
 
 def check_commits_are_read_page_by_page(make_store: MakeStore) -> None:
@@ -116,18 +94,3 @@ def check_commits_are_read_page_by_page(make_store: MakeStore) -> None:
             ids[1:2],
             "the history without what is forgotten",
         )
-        sizes = [portion.bytes for portion in store.overview.table_sizes()]
-        expect(sizes, sorted(sizes, reverse=True), "what takes room")
-
-
-def check_the_content_size_of_each_bank_is_returned(make_store: MakeStore) -> None:
-    with prepared(make_store) as store:
-        expect(store.overview.bank_content_sizes(), [], "what empty banks hold")
-        commit, passage = a_commit("1" * 40, "Mend")
-        assert passage is not None
-        wide = passage._replace(body="é" * 10, context="abc")
-        with store.transaction():
-            store.git.put_commits([(commit, wide)])
-            store.vectors.put(OTHER, "model", [("hash", 0, bytes(8))])
-        told = sorted([BankContentSize(BANK, 13, 0), BankContentSize(OTHER, 0, 8)])
-        expect(store.overview.bank_content_sizes(), told, "what each bank holds")

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from holdfast.model.records import Outcome
 from holdfast.store.across_tables.derived import Derived, HiddenTurn
-from holdfast.store.records.sessions import DayCount, SessionExtent, SessionFilter
+from holdfast.store.records.sessions import SessionExtent, SessionFilter
 from tests.store.conformance.samples import (
     BANK,
     OTHER,
@@ -58,24 +58,6 @@ def check_sessions_are_listed_by_filter(make_store: MakeStore) -> None:
         expect([s.id for s in store.sessions.named("a:1")], ["a:1"], "a session by its id")
         expect([s.id for s in store.sessions.named(early.host)][:1], ["a"], "one by its host's id")
         expect(store.sessions.named("nobody"), [], "one that is not there")
-
-
-def check_sessions_are_counted_by_day(make_store: MakeStore) -> None:
-    with prepared(make_store) as store:
-        with store.transaction():
-            for id, ended in (("a", _EARLY), ("b", _LATE), ("c", "2026-04-01T21:00:00.000Z")):
-                store.sessions.add(replace(a_session(id=id), started=ended, ended=ended))
-            child = replace(a_session(id="b:1"), parent="b", subagent="1", ended=_LATE)
-            store.sessions.add(child)
-            other = replace(a_session(id="d"), bank=OTHER, started=_LATE, ended=_LATE)
-            store.sessions.add(other)
-        known = [one for one in store.sessions.by_day(None, "2026-02") if one.day != "2026-03-01"]
-        ours, others = DayCount(BANK, "2026-04-01", 2), DayCount(OTHER, "2026-04-01", 1)
-        early = DayCount(BANK, "2026-02-01", 1)
-        expect(set(known) >= {early, ours, others}, True, "those of every bank")
-        expect(store.sessions.by_day(BANK, "2026-04-01"), [ours], "those of a bank since a day")
-        expect(early in store.sessions.by_day(BANK, "2026", "2026-02-02"), True, "before a day")
-        expect(ours in store.sessions.by_day(BANK, "2026", "2026-02-02"), False, "and not later")
 
 
 def check_a_session_is_split_into_windows_of_visible_turns(make_store: MakeStore) -> None:

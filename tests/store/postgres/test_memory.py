@@ -24,7 +24,6 @@ from holdfast.app.core.backends import (
 )
 from holdfast.app.evaluation.engine import neutral_settings
 from holdfast.app.memory import Holdfast
-from holdfast.app.status.sizes import measure_sizes
 from holdfast.errors import SettingsError, StoreError
 from holdfast.learn.bank_settings import BankChanges as Retention
 from holdfast.settings import Settings, load_settings
@@ -118,31 +117,22 @@ def test_a_read_only_store_cannot_write_and_needs_an_existing_memory(
         reader.close()
 
 
-def test_the_sizes_and_retention_of_a_memory_on_a_server_are_reported(
+def test_a_retention_hides_old_sessions_of_a_memory_on_a_server(
     postgres: Server, tmp_path: Path
 ) -> None:
     settings = settings_of(tmp_path, postgres.empty_database())
     with Holdfast(settings) as memory:
         memory.ingest(memory.ingestion.find([bug_hunt().write(tmp_path / "said")]))
         (bank,) = memory.store.banks.all()
-        sizes = measure_sizes(memory)
-        assert sizes.disk.database == sum(sizes.tables.values()) > sizes.tables["turn"] > 0
-        assert sizes.banks[0].words > 100 and sizes.banks[0].put_away == 0
         with memory.store.transaction():
             memory.store.banks.update(replace(bank, retention=1))
     steps = [step for step in STEPS if step.name == "know"]
     manner = WorkerOptions(respect_retry_times=True, start_delay_s=0, linger_s=0)
     run_worker(settings, manner, steps, now=lambda: "2036-01-01T00:00:00.000Z")
     with Holdfast(settings) as memory:
-        assert (
-            measure_sizes(memory).banks[0].put_away == 1
-            and memory.inventory.counts(bank.id).sessions == 0
-        )
+        assert memory.inventory.counts(bank.id).sessions == 0
         memory.banks.change(Retention(retention=0), bank.id)
-        assert (
-            measure_sizes(memory).banks[0].put_away == 0
-            and memory.inventory.counts(bank.id).sessions == 1
-        )
+        assert memory.inventory.counts(bank.id).sessions == 1
 
 
 def test_a_hook_without_a_local_file_queries_the_server(

@@ -42,11 +42,3 @@ class WorkerLog:
             file.readline()
             kept = file.read()
         write_private(self._path, kept)
-
-
-def last_lines(path: Path, count: int = 5) -> list[str]:
-    """The last lines of a log; none if it cannot be read."""
-    try:
-        return path.read_text("utf-8", "replace").splitlines()[-count:]
-    except OSError:
-        return []

@@ -179,12 +179,6 @@ class Browse:
         similar = SimilarRecords(self._context.store, entity.bank, self._context.settings.vectors)
         return describe_entity(self._context.store, entity, limit, similar)
 
-    def communities(self, bank: str | None = None) -> list[list[Entity]]:
-        """Groups of entities that occur together more than with others, the largest first."""
-        from holdfast.app.search.communities import find_communities
-
-        return find_communities(self._context.store, self._context.bank_id(bank))
-
     def who_knows(self, about: str, bank: str | None = None, limit: int = 5) -> list[Expert]:
         """The people who know most about a file, a folder/ or a topic, best first."""
         require_words(about, "name")

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import Holdfast
-from holdfast.app.status.failures import Failure, failures_in_log, recent_failures
 from holdfast.app.status.health import Health, Verdict
 from holdfast.app.status.memory_status import gather_core
 from holdfast.errors import HoldfastError, StoreError
@@ -43,7 +42,6 @@ class Overview(NamedTuple):
     only_bank: str = ""
     worker: str = "not looked at"
     last_event: str = ""
-    failure: Failure | None = None
     unread: int = 0
     problem: str = ""
     next: Step = Step("", "")
@@ -60,7 +58,6 @@ def gather_overview(settings: Settings, folder: Path | None) -> Overview:
             __version__,
             str(settings.home),
             verdict,
-            failure=max(failures_in_log(settings.home), default=None),
             problem=error.message,
             next=Step("holdfast doctor", error.remedy or "It says what is wrong."),
         )
@@ -81,7 +78,6 @@ def _overview(memory: Holdfast, folder: Path | None) -> Overview:
         only_bank=core.banks[0].name if len(core.banks) == 1 else "",
         worker=_worker(core.health),
         last_event=core.health.last_event,
-        failure=next(iter(recent_failures(memory, 1)), None),
         unread=unread,
     )
     reviews = len(memory.browse.reviews(ALL_BANKS))
@@ -124,8 +120,6 @@ def next_step(overview: Overview, agent_present: bool, open_reviews: int = 0) ->
         )
     if empty:
         return Step("claude", "Work as usual; sessions are recorded from the next one on.")
-    if overview.failure is not None and overview.failure.open:
-        return Step("holdfast doctor", "A task failed and has not been repeated.")
     if open_reviews:
         return Step("holdfast review", f"{open_reviews:,} facts have evidence against them.")
     if not overview.bank:

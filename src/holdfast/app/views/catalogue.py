@@ -5,7 +5,6 @@ One record with its evidence is in `record_view`.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
@@ -15,7 +14,7 @@ from holdfast.app.views.decision_log import read_logs
 from holdfast.learn.decision_state import independently_undoable
 from holdfast.model.curation import Action, Curation, in_effect
 from holdfast.model.imports import ImportedRecord
-from holdfast.model.knowledge import Concept, EndedSentence, Fact, Kind, Memory, Pattern, Rule
+from holdfast.model.knowledge import Concept, EndedSentence, Fact, Memory, Pattern, Rule
 from holdfast.model.opinions import Opinion
 from holdfast.model.team import SharedRecord
 from holdfast.model.trust import ENDED_STATUSES, Status, Trust
@@ -155,20 +154,6 @@ def catalogue_page(memory: Holdfast, query: CatalogueQuery) -> CataloguePage:
         if more or len(found) < limit or limit >= _SCAN.max_records:
             return CataloguePage(tuple(items), more)
         limit *= _SCAN.growth
-
-
-def counts_by_kind(memory: Holdfast, query: CatalogueQuery) -> dict[str, int]:
-    """How many facts that match, or how many memories of sessions, there are of each kind, in the
-    order of `Kind`; other sections have none. Memories are counted whatever their words and status:
-    comparing them all with what has ended would take longer than the page."""
-    counts: Counter[str] = Counter()
-    if query.section == "facts":
-        found = _list_section(memory, query.section, query.bank, _SCAN.max_records)
-        counts.update(item.knowledge for item in found if _matches(item, query))
-    elif query.section == "memories":
-        for id in _banks(memory, query.bank):
-            counts.update(memory.reader.memories.counts_by_kind(id))
-    return {kind.value: counts[kind.value] for kind in Kind if counts[kind.value]}
 
 
 def _page(items: Sequence[_T], page: int) -> tuple[Sequence[_T], bool]:

@@ -169,7 +169,7 @@ def page_address(reader: Reader, name: str) -> str:
     if kind in KIND_BY_SECTION.values():
         return f"/record/{kind}/{record.id}"
     if kind == "entity":
-        return f"/graph?focus={record.id}"
+        return f"/entities?focus={record.id}"
     if kind == "claim":
         return page_address(reader, uri("exchange", getattr(record, "exchange", "")))
     found = page_url(reader, record.bank, uri(kind, record.id), session)

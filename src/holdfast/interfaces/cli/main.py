@@ -93,7 +93,6 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "doctor": ("admin.doctor", "check installation and data, and fix problems"),
         "worth": ("admin.worth", "report how injected context was used, and its cost"),
-        "digest": ("admin.digest", "summarise a week"),
         "audit": ("admin.audit", "list memories about code that has changed since"),
         "bank": ("admin.bank", "list, configure and merge banks"),
         "browse": ("servers.browse", "open the memory in a browser"),

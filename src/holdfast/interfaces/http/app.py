@@ -19,7 +19,6 @@ from starlette.types import ASGIApp
 
 from holdfast.app.curation.rule_proposals import FileChangedError
 from holdfast.app.views.brief_view import BriefCache
-from holdfast.app.views.example_questions import QuestionCache
 from holdfast.errors import (
     BusyError,
     CancelledError,
@@ -49,10 +48,10 @@ from holdfast.interfaces.http.auth.guard import Guard, GuardRules, Refusal, erro
 from holdfast.interfaces.http.auth.permissions import NOT_PERMITTED, check_route
 from holdfast.interfaces.http.auth.refusal_page import refusal_page
 from holdfast.interfaces.http.auth.team_keys import TeamKeys
+from holdfast.interfaces.http.core.head_requests import HeadRequests
 from holdfast.interfaces.http.core.known_parameters import unknown_field
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.interfaces.http.core.metrics import CONTENT_TYPE, Metrics
-from holdfast.interfaces.http.core.page_formats import PageFormat, PageFormats, format_by_path
 from holdfast.interfaces.http.core.request_principal import principal
 from holdfast.interfaces.http.core.research_runs import ResearchRuns
 from holdfast.interfaces.http.core.streaming import EventStreams
@@ -96,14 +95,13 @@ class WebApp:
         self.pool = pool
         self.keys = keys
         self.pages = Pages()
-        self.questions = QuestionCache()
         self.briefs = BriefCache()
         self.streams = EventStreams(keys.is_still_valid)
         self._research_runs: dict[str, ResearchRuns] = {}
         self.mcp_sessions = mcp_endpoint.McpSessions()
         self.metrics = Metrics()
         # Takes the principal as it was set before.
-        self.unguarded: ASGIApp = PageFormats(self._app())
+        self.unguarded: ASGIApp = HeadRequests(self._app())
         self.guard = Guard(self.unguarded, keys, rules)
 
     @property
@@ -178,8 +176,7 @@ class WebApp:
         headers: dict[str, str] = dict(getattr(error, "headers", None) or {})
         if answer.status == 503:
             headers["retry-after"] = "2"
-        is_page = format_by_path(request.scope) is PageFormat.HTML
-        if is_page and "text/html" in request.headers.get("accept", ""):
+        if "text/html" in request.headers.get("accept", ""):
             if isinstance(error, RequestValidationError):
                 message = f"{_validation_errors(error, in_words=True)}."
                 remedy = "Correct the address, or choose a place above."

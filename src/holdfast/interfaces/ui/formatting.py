@@ -46,11 +46,6 @@ def moment(time: str) -> str:
     return _spell(time, "{0.day} {0:%b %Y, %H:%M}", "undated")
 
 
-def weekday(time: str) -> str:
-    """Wed 2 Sep."""
-    return _spell(time, "{0:%a} {0.day} {0:%b}", "undated")
-
-
 def clock(time: str) -> str:
     """08:13."""
     return _spell(time, "{0:%H:%M}", "")
@@ -80,15 +75,13 @@ def age_at(then: datetime, now: datetime) -> str:
     return "just now" if passed_s > -_CLOCK_SLACK_S else f"{then.day} {then:%b %Y}"
 
 
-def span(seconds: float) -> str:
-    """A duration in words: 40 s, 12 min, 3.5 h, 2 days."""
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    minutes = seconds / 60
-    if minutes < 100:
-        return f"{minutes:.0f} min"
-    hours = minutes / 60
-    return f"{hours:.1f} h" if hours < 48 else f"{hours / 24:.0f} days"
+def format_bytes(size: float) -> str:
+    """12 bytes, 3.4 kB, 5.6 MB."""
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} GB"
 
 
 def lasted(started: str, ended: str) -> str:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 
 from markupsafe import Markup, escape
 
-from holdfast.interfaces.ui.code_colours import colour_code
 from holdfast.language import BOLD
 from holdfast.regex import regex
 
@@ -187,7 +186,7 @@ def _item(found: re.Match[str], is_numbered: bool) -> Markup:
 
 def _code(language: str, text: str) -> Markup:
     name = language.split()[0] if language.split() else ""
-    render = diff(text) if name in _CODE_OF_DIFF else colour_code(text, name, raw)
+    render = diff(text) if name in _CODE_OF_DIFF else raw(text)
     label = Markup('<span class="language">{}</span>').format(language) if name else Markup("")
     return Markup('{}<pre tabindex="0"><code>{}</code></pre>').format(label, render)
 

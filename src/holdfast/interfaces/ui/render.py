@@ -20,16 +20,14 @@ STATIC = _HERE / "static"
 PLACES = (
     ("/", "Home", "h"),
     ("/sessions", "Sessions", "s"),
-    ("/week", "Week", "w"),
     ("/memory", "Memory", "m"),
     ("/review", "Review", "r"),
     ("/banks", "Banks", "b"),
     ("/brief", "Brief", "f"),
-    ("/graph", "Graph", "g"),
+    ("/entities", "Entities", "e"),
     ("/timeline", "Timeline", "t"),
     ("/repos", "Repos", "p"),
-    ("/status", "Health", "e"),
-    ("/worth", "Impact", "i"),
+    ("/status", "Health", "l"),
 )
 _FILTERS: dict[str, Any] = {
     "age": formatting.age,
@@ -54,8 +52,6 @@ _FILTERS: dict[str, Any] = {
     "raw": prose.raw,
     "seconds": formatting.seconds,
     "session_link": formatting.session_link,
-    "span": formatting.span,
-    "weekday": formatting.weekday,
     "without": formatting.without,
 }
 
@@ -91,7 +87,6 @@ class Pages:
             "here": "/",
             "undo": "",
             "searched": "",
-            "exports": (),
             "places": PLACES,
         }
         return show_hidden(self._templates.get_template(template).render({**usual, **shown}))

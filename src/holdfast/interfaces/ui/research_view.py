@@ -10,8 +10,7 @@ from holdfast.research.journal_lines import answer_from_json
 
 
 class ResearchQuestion(NamedTuple):
-    """One question: how it was understood, its steps, how it ended, the answer, and when it was
-    asked."""
+    """One question: how it was understood, its steps, how it ended, and the answer."""
 
     question: str
     reads: str
@@ -19,7 +18,6 @@ class ResearchQuestion(NamedTuple):
     end: str
     answer: Answer | None
     useful: bool = False
-    time: str = ""
 
 
 _ASKED = "asked"
@@ -33,8 +31,8 @@ def read_questions(lines: Sequence[Mapping[str, Any]]) -> list[ResearchQuestion]
         stage, text = str(line.get("stage", "")), str(line.get("text", ""))
         if stage == _ASKED:
             question = str(line.get("question", ""))
-            reads, time = str(line.get("reads", "")), str(line.get("time", ""))
-            questions.append(ResearchQuestion(question, reads, (), "", None, time=time))
+            reads = str(line.get("reads", ""))
+            questions.append(ResearchQuestion(question, reads, (), "", None))
         elif questions and line.get("useful"):
             questions[-1] = questions[-1]._replace(useful=True)
         elif questions:

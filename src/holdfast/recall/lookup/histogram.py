@@ -24,27 +24,15 @@ _SPAN = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?")
 _PERIOD_LENGTH = {0: 7, 4: 7, 7: 10, 10: 13}
 # All time is counted by months up to this many, else by years: more bars do not fit a page.
 _MAX_MONTHS = 40
-# Up to so many months, bars are days: more would be thinner than two pixels.
-_MAX_MONTHS_BY_DAY = 14
-
-
-class BankCount(NamedTuple):
-    """How many records of a kind a bank has in a period."""
-
-    bank: str
-    kind: str
-    period: str
-    records: int
 
 
 class Histogram(NamedTuple):
-    """The periods of a span, in order and without gaps, and the number of records of each kind in
-    each. `detail` has them by bank, and by day where the periods are months and not too many."""
+    """The periods of a span, in order and without gaps, and how many records of each kind each
+    has."""
 
     span: str
     periods: tuple[str, ...]
     tallies: tuple[PeriodCount, ...]
-    detail: tuple[BankCount, ...] = ()
 
     @property
     def total(self) -> int:
@@ -96,26 +84,7 @@ def count_by_period(reader: Reader, bank: str | None, span: str, kinds: Sequence
         years = sorted({tally.period for tally in tallies})
         periods = tuple(f"{year:04}" for year in range(int(years[0]), int(years[-1]) + 1))
     known = set(periods)
-    shown = tuple(tally for tally in tallies if tally.period in known)
-    return Histogram(span, periods, shown, _detail(reader, bank, span, kinds, periods))
-
-
-def _detail(
-    reader: Reader, bank: str | None, span: str, kinds: Sequence[str], periods: tuple[str, ...]
-) -> tuple[BankCount, ...]:
-    if not periods:
-        return ()
-    length = len(periods[0])
-    if length == 7 and len(periods) <= _MAX_MONTHS_BY_DAY:
-        length = 10
-    banks = [one.id for one in reader.banks.all()] if bank is None else [bank]
-    known = set(periods)
-    return tuple(
-        BankCount(one, *tally)
-        for one in banks
-        for tally in reader.overview.counts_by_period(one, kinds, length, span, end_of(span))
-        if tally.period[: len(periods[0])] in known
-    )
+    return Histogram(span, periods, tuple(tally for tally in tallies if tally.period in known))
 
 
 def _periods(span: str, found: Sequence[str]) -> tuple[str, ...]:

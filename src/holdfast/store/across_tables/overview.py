@@ -1,13 +1,12 @@
-"""Counts, lists of commits and authors, and sizes of a memory as a whole."""
+"""Counts, lists of commits and authors of a memory as a whole."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.query import RecordFilter
 from holdfast.store.sql import labels
-from holdfast.store.sql.connection import TableSize
 from holdfast.store.sql.database import Database
 from holdfast.store.sql.statements import batches, placeholders_for
 
@@ -36,25 +35,6 @@ class CommitAuthor(NamedTuple):
     commits: int
 
 
-class CommitDay(NamedTuple):
-    """The commits of a day: how many, how many of them sessions made, and the lines that they added
-    and removed."""
-
-    day: str
-    commits: int
-    made_by_session: int
-    added: int
-    removed: int
-
-
-class BankContentSize(NamedTuple):
-    """What a bank contains: characters of searchable text, and bytes of vectors."""
-
-    bank: str
-    words: int
-    vectors: int
-
-
 class CommitFilter(NamedTuple):
     """Which commits: of an author, by any part of name or address, and of a file or a folder/."""
 
@@ -65,10 +45,6 @@ class CommitFilter(NamedTuple):
 _AFTER_ALL_TIMES = "~"
 
 _MAX_COMMITS_OF_PATH = 100_000
-
-_WORDS = "SELECT bank, sum(length(body) + length(context)) FROM passage GROUP BY bank"
-
-_VECTORS = "SELECT bank, sum(length(data)) FROM vector GROUP BY bank"
 
 _BY_AUTHOR = "(lower(author) LIKE ? ESCAPE '\\' OR lower(email) LIKE ? ESCAPE '\\')"
 
@@ -88,14 +64,8 @@ def _like(text: str) -> str:
 class OverviewReader:
     """Reads them."""
 
-    def __init__(self, db: Database, table_sizes: Callable[[], list[TableSize]]) -> None:
+    def __init__(self, db: Database) -> None:
         self._db = db
-        self._table_sizes = table_sizes
-
-    def table_sizes(self) -> list[TableSize]:
-        """The tables and indexes with their sizes, the largest first; empty where the engine
-        cannot tell."""
-        return self._table_sizes()
 
     def counts_by_period(
         self,
@@ -171,37 +141,6 @@ class OverviewReader:
         )
         return [CommitAuthor(*row) for row in found]
 
-    def commits_by_day(self, bank: str | None, since: str) -> list[CommitDay]:
-        """The commits of each day from one on, with what they changed."""
-        where, values = self._db.in_bank(bank)
-        commits = self._db.all(
-            "SELECT substr(time, 1, 10), count(*), sum(CASE WHEN EXISTS (SELECT 1 FROM "
-            "commit_session AS s WHERE s.bank = c.bank AND s.id = c.id) THEN 1 ELSE 0 END) "
-            f"FROM visible_commit AS c WHERE {where} AND time >= ? GROUP BY substr(time, 1, 10)",
-            (*values, since),
-        )
-        changes = self._db.all(
-            "SELECT substr(time, 1, 10), sum(added), sum(removed) FROM file_change "
-            f"WHERE {where} AND time >= ? AND change <> 'W' GROUP BY substr(time, 1, 10)",
-            (*values, since),
-        )
-        lines = {day: (int(added), int(removed)) for day, added, removed in changes}
-        return [
-            CommitDay(day, int(count), int(made), *lines.get(day, (0, 0)))
-            for day, count, made in sorted(commits)
-        ]
-
-    def exchange_characters(self, bank: str, session: str) -> dict[str, int]:
-        """How many characters the turns of each exchange of a session have, by its id."""
-        found = self._db.all(
-            "SELECT e.id, sum(length(t.text) + coalesce(length(t.action), 0) + "
-            "coalesce(length(t.result), 0)) FROM exchange AS e JOIN visible_turn AS t ON "
-            "t.bank = e.bank AND t.session = e.session AND t.seq BETWEEN e.first_seq AND "
-            "e.last_seq WHERE e.bank = ? AND e.session = ? GROUP BY e.id",
-            (bank, session),
-        )
-        return {id: int(characters) for id, characters in found}
-
     def session_titles(self, bank: str, sessions: Sequence[str]) -> dict[str, SessionTitle]:
         """What sessions are called, by their ids: their titles, or else what was asked first."""
         titles: dict[str, SessionTitle] = {}
@@ -215,10 +154,3 @@ class OverviewReader:
             )
             titles |= {id: SessionTitle(title, started) for id, title, started in found}
         return titles
-
-    def bank_content_sizes(self) -> list[BankContentSize]:
-        """The content sizes of all banks that have any content, by id."""
-        words = dict(self._db.all(_WORDS))
-        vectors = dict(self._db.all(_VECTORS))
-        banks = sorted({*words, *vectors})
-        return [BankContentSize(bank, words.get(bank, 0), vectors.get(bank, 0)) for bank in banks]

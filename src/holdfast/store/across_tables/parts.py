@@ -5,8 +5,6 @@ A part is made, and its module imported, when it is first used: a search needs a
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 TYPE_CHECKING = False  # `typing` delays hooks: see `lazy_named_tuple`
 if TYPE_CHECKING:
     # To type checkers these are properties, as the protocol has them.
@@ -43,10 +41,7 @@ if TYPE_CHECKING:
     from holdfast.store.records.shares import ShareReader, ShareWriter
     from holdfast.store.records.sources import SourceReader, SourceWriter
     from holdfast.store.records.turns import TurnReader, TurnWriter
-    from holdfast.store.sql.connection import TableSize
     from holdfast.store.sql.database import Database
-
-    TableSizes = Callable[[], list[TableSize]]
 else:
     from functools import cached_property
 
@@ -59,12 +54,10 @@ class ReaderParts:
         database: Database,
         index: FullTextIndex,
         vector_index: VectorIndex | None,
-        table_sizes: TableSizes,
     ) -> None:
         self.database = database
         self._full_text = index
         self._vector_index = vector_index
-        self._table_sizes = table_sizes
 
     @cached_property
     def banks(self) -> BankReader:
@@ -142,7 +135,7 @@ class ReaderParts:
     def overview(self) -> OverviewReader:
         from holdfast.store.across_tables.overview import OverviewReader
 
-        return OverviewReader(self.database, self._table_sizes)
+        return OverviewReader(self.database)
 
     @cached_property
     def passages(self) -> PassageReader:
@@ -207,12 +200,10 @@ class WriterParts:
         database: Database,
         index: FullTextIndex,
         vector_index: VectorIndex | None,
-        table_sizes: TableSizes,
     ) -> None:
         self.database = database
         self._full_text = index
         self._vector_index = vector_index
-        self._table_sizes = table_sizes
 
     @cached_property
     def api_keys(self) -> ApiKeys:
@@ -347,7 +338,7 @@ class WriterParts:
     def overview(self) -> OverviewReader:
         from holdfast.store.across_tables.overview import OverviewReader
 
-        return OverviewReader(self.database, self._table_sizes)
+        return OverviewReader(self.database)
 
     @cached_property
     def passages(self) -> PassageWriter:

@@ -34,7 +34,7 @@ from holdfast.store.postgres.transaction import (
     cancel,
     run_query,
 )
-from holdfast.store.sql.connection import Row, TableSize
+from holdfast.store.sql.connection import Row
 from holdfast.store.sql.dialect import POSTGRES
 
 
@@ -275,16 +275,6 @@ def generation(server: PostgresConnection) -> str:
     transaction, whose writes are not counted yet, does it differ between two connections."""
     ((number,),) = server.query("SELECT number FROM change_counter")
     return f"{number}.{server.total_changes}" if server.in_transaction else str(number)
-
-
-def table_sizes(server: PostgresConnection) -> list[TableSize]:
-    """The tables and indexes with their sizes, the largest first."""
-    found = server.query(
-        "SELECT relname, CASE relkind WHEN 'r' THEN pg_table_size(oid) "
-        "ELSE pg_relation_size(oid) END FROM pg_class WHERE relkind IN ('r', 'i') "
-        "AND relnamespace = current_schema()::regnamespace ORDER BY 2 DESC, 1"
-    )
-    return [TableSize(*row) for row in found]
 
 
 def _bank_list(banks: Sequence[str] | None) -> str:

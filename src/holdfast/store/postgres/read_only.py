@@ -7,10 +7,9 @@ that gets this cannot change a memory by mistake, nor because a text that it rea
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from holdfast.store.across_tables.parts import ReaderParts
-from holdfast.store.postgres.connection import PostgresConnection, generation, table_sizes
+from holdfast.store.postgres.connection import PostgresConnection, generation
 from holdfast.store.postgres.full_text import PostgresFullText
 from holdfast.store.postgres.migrate import check_current, check_row_security
 from holdfast.store.postgres.nearest import LIMITS, PgVectorIndex, PgVectorLimits
@@ -39,7 +38,6 @@ class ExtraReader(ReaderParts):
             Database(server),
             PostgresFullText(server, tokenizer),
             PgVectorIndex(server, vector_limits),
-            partial(table_sizes, server),
         )
 
     def generation(self) -> str:
@@ -68,7 +66,6 @@ class PostgresReadStore(ReaderParts):
             Database(server),
             PostgresFullText(server, self._tokens),
             PgVectorIndex(server),
-            partial(table_sizes, server),
         )
         self._opened = (self._tokens, url, banks, None, True)
         self._spare: list[ReadStore] = []

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from functools import partial
 
 import psycopg
 
 from holdfast.store.across_tables.parts import WriterParts
-from holdfast.store.postgres.connection import PostgresConnection, generation, table_sizes
+from holdfast.store.postgres.connection import PostgresConnection, generation
 from holdfast.store.postgres.erasure import PostgresEraser
 from holdfast.store.postgres.errors import store_error
 from holdfast.store.postgres.full_text import PostgresFullText
@@ -52,7 +51,6 @@ class PostgresStore(WriterParts):
             Database(self._server),
             self._index,
             PgVectorIndex(self._server, vector_limits),
-            partial(table_sizes, self._server),
         )
         self.erasure = PostgresEraser(self, self._server, self.transaction, self._close_readers)
         self._opened = (self._tokens, url, banks, busy_s, False, vector_limits)

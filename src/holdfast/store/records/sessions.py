@@ -62,14 +62,6 @@ class SessionExtent(NamedTuple):
     last: int
 
 
-class DayCount(NamedTuple):
-    """How many sessions of a bank ended on a day."""
-
-    bank: str
-    day: str
-    sessions: int
-
-
 class StaleSession(NamedTuple):
     """A session whose derived rows are older than its turns, from place `first` on."""
 
@@ -182,19 +174,6 @@ class SessionReader:
             (*its, *values, *mine, limit, offset),
         )
         return [SessionListing(session_of(row[:-5]), *row[-5:]) for row in found]
-
-    def by_day(self, bank: str | None, since: str, until: str = "") -> list[DayCount]:
-        """How many sessions of people, not of subagents, ended on each day from a time on, and
-        before another if one is given."""
-        where, values = self._db.in_bank(bank)
-        end = "AND ended < ? " if until else ""
-        found = self._db.all(
-            "SELECT bank, substr(ended, 1, 10) AS day, count(*) FROM visible_session "
-            f"WHERE {where} AND parent = '' AND ended >= ? {end}"
-            "GROUP BY bank, substr(ended, 1, 10) ORDER BY day, bank",
-            (*values, since, *((until,) if until else ())),
-        )
-        return [DayCount(*row) for row in found]
 
     def facets(self, bank: str | None) -> SessionFacets:
         """The agents and branches of the sessions."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from holdfast.errors import InputError
-from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.store.sql.dialect import Dialect
 
 TYPE_CHECKING = False  # `typing` delays hooks: see `lazy_named_tuple`
@@ -15,13 +14,6 @@ if TYPE_CHECKING:
     Row = tuple[Any, ...]
 else:
     Protocol, Row = object, tuple
-
-
-class TableSize(NamedTuple):
-    """A table or an index and its size in bytes."""
-
-    name: str
-    bytes: int
 
 
 class Connection(Protocol):

@@ -19,8 +19,7 @@ from holdfast.errors import (
     StoreError,
     StoreFullError,
 )
-from holdfast.store.sql.connection import Row, TableSize, number_too_large
-from holdfast.store.sql.database import Database
+from holdfast.store.sql.connection import Row, number_too_large
 from holdfast.store.sql.dialect import SQLITE
 
 TYPE_CHECKING = False  # `typing` delays hooks: see `lazy_named_tuple`
@@ -233,15 +232,6 @@ class ChangeNumber:
             elif not self._raw.in_transaction:
                 self._number = self._latest[self._path]
             return self._number
-
-
-def table_sizes(db: Database) -> list[TableSize]:
-    """The tables and indexes with their sizes, the largest first."""
-    try:
-        found = db.all("SELECT name, sum(pgsize) FROM dbstat GROUP BY name ORDER BY 2 DESC, 1")
-    except StoreError:  # a build of SQLite without this table
-        return []
-    return [TableSize(*row) for row in found]
 
 
 def _code(error: sqlite3.Error) -> int:

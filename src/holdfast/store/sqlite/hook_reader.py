@@ -6,15 +6,12 @@ It is opened for reading, and refused if it is of another version; nothing else 
 
 from __future__ import annotations
 
-from functools import partial
-
 from holdfast.errors import StoreError
 from holdfast.store.across_tables.parts import ReaderParts
 from holdfast.store.sql.database import Database
 from holdfast.store.sqlite.connection import (
     SqliteConnection,
     open_quickly,
-    table_sizes,
     translated,
 )
 from holdfast.store.sqlite.full_text import SqliteFullText
@@ -32,7 +29,7 @@ class HookReader(ReaderParts):
                 self._raw.close()
                 raise StoreError(f"The memory at {path} is of another version.")
         database = Database(SqliteConnection(self._raw, path))
-        super().__init__(database, SqliteFullText(database), None, partial(table_sizes, database))
+        super().__init__(database, SqliteFullText(database), None)
 
     def generation(self) -> str:
         return str(self._raw.execute("PRAGMA data_version").fetchone()[0])

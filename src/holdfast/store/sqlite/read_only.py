@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 
 from holdfast.store.across_tables.parts import ReaderParts
@@ -19,7 +18,6 @@ from holdfast.store.sqlite.connection import (
     ChangeNumber,
     SqliteConnection,
     open_read_only,
-    table_sizes,
     translated,
 )
 from holdfast.store.sqlite.full_text import SqliteFullText
@@ -55,7 +53,7 @@ class SqliteReadStore(ReaderParts):
         self._path = path
         self._changes = ChangeNumber(connection, path)
         db = Database(SqliteConnection(connection, path))
-        super().__init__(db, SqliteFullText(db), None, partial(table_sizes, db))
+        super().__init__(db, SqliteFullText(db), None)
         self._spare: list[ReadStore] = []
 
     def borrow_reader(self) -> ReadStore | None:

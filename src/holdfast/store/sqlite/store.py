@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,6 @@ from holdfast.store.sqlite.connection import (
     SqliteConnection,
     open_database,
     open_to_ask,
-    table_sizes,
     tighten,
     translated,
     use_wal,
@@ -72,7 +70,7 @@ class SqliteStore(WriterParts):
         self._changes = ChangeNumber(connection, path)
         db = Database(SqliteConnection(connection, path))
         self._index = SqliteFullText(db)
-        super().__init__(db, self._index, None, partial(table_sizes, db))
+        super().__init__(db, self._index, None)
         self._depth = 0
         self._spare: list[ReadStore] = []
         self._is_closed = False

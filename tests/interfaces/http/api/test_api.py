@@ -56,7 +56,6 @@ READS = (
     "/keywords",
     "/keywords/leads?words=retry",
     "/entities",
-    "/entities/communities",
     "/opinions",
     "/memories",
     "/exchanges",

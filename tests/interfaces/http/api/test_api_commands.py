@@ -21,7 +21,7 @@ REST = {
     "facts": "GET /facts",
     "concepts": "GET /concepts, GET /concepts/{id:path}",
     "keywords": "GET /keywords, GET /keywords/leads",
-    "entities": "GET /entities, GET /entities/about, GET /entities/communities",
+    "entities": "GET /entities, GET /entities/about",
     "opinions": "GET /opinions",
     "reflect": "POST /reflect",
     "remember": "POST /memories",

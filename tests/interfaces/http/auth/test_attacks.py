@@ -256,12 +256,13 @@ function framed() {
   await tried("frame", framed);
   await tried("form", posted);
   await tried("events", () => new Promise((yes, no) => {
-    const source = new EventSource(target + "/api/v1/live", {withCredentials: true});
-    source.addEventListener("hello", (told) => yes(told.data));
+    const stream = "/api/v1/research/mem-0123456789/events";
+    const source = new EventSource(target + stream, {withCredentials: true});
+    source.onopen = () => yes("open");
     source.onerror = () => no(new Error());
   }));
   await tried("socket", () => new Promise((yes, no) => {
-    const socket = new WebSocket(target.replace("http", "ws") + "/api/v1/live");
+    const socket = new WebSocket(target.replace("http", "ws") + "/api/v1/research");
     socket.onopen = () => yes("open"); socket.onerror = () => no(new Error());
   }));
   window.over = true;

@@ -100,17 +100,6 @@ def test_a_question_to_an_unknown_bank_ends_its_stream(server: Server) -> None:
     assert server.ask(f"/api/v1/research/{name}/events", bad).status == 400
 
 
-def test_subscribers_are_notified_of_changes(server: Server) -> None:
-    live = EventStream(server, "/live")
-    events = live.events()
-    _, hello, stands = next(events)
-    assert hello == "hello" and stands["sessions"] > 0
-    send(server, "/memories", {"text": "Something new.", "bank": "live"})
-    _, changed, told = next(events)
-    assert changed == "changed" and told["changed"] == []
-    live.close()
-
-
 async def _never(gone: list[str]) -> AsyncGenerator[ServerEvent]:
     try:
         yield ServerEvent("hello", {})

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import re
 
 from playwright.sync_api import expect
@@ -110,23 +109,9 @@ def test_a_bank_shows_what_it_holds(browser_session: BrowserSession) -> None:
     assert f"{counts.sessions}\n\nsessions" in told and f"{counts.exchanges}\n\nexchanges" in told
     assert latest.title in told and "src/tidewatch/alerts.py" in told
     assert "No git history yet" in told and "No rule files yet" in told
-    spark = page.get_by_role("img", name=re.compile(r"\d+ sessions in 26 weeks, at most"))
-    assert spark.locator("rect").count() == 26
     page.get_by_role("link", name="src/tidewatch/alerts.py").click()
-    page.wait_for_url("**/graph?focus=*&bank=tidewatch")
+    page.wait_for_url("**/entities?focus=*&bank=tidewatch")
     assert browser_session.problems == []
-
-
-def test_two_banks_stand_side_by_side(server: Server) -> None:
-    with open_server_memory(server) as memory:
-        memory.remember("The slipway is closed on Sundays.", "slipway")
-    got = server.ask("/banks/tidewatch?with=slipway")
-    assert got.status == 200 and "tidewatch and slipway" in got.text
-    assert '<th scope="col">tidewatch</th><th scope="col">slipway</th>' in got.text
-    told = json.loads(server.ask("/banks/tidewatch.json?with=slipway").text)
-    assert [view["bank"]["name"] for view in told["views"]] == ["tidewatch", "slipway"]
-    assert told["views"][0]["counts"]["sessions"] > told["views"][1]["counts"]["sessions"] == 0
-    assert server.ask("/banks/tidewatch?with=nobody").status == 404
 
 
 def test_banks_are_called_by_name_in_addresses_where_that_is_clear() -> None:
@@ -142,9 +127,7 @@ def test_banks_are_called_by_name_in_addresses_where_that_is_clear() -> None:
 def test_the_banks_pages_are_accessible_in_every_color_scheme(
     browser_session: BrowserSession,
 ) -> None:
-    with open_server_memory(browser_session.server) as memory:
-        memory.remember("The slipway is closed on Sundays.", "slipway")
-    for path in ("?tab=settings", "", "?with=slipway"):
+    for path in ("?tab=settings", ""):
         found = accessibility_problems_in_opposite_layouts(
             browser_session, f"/banks/tidewatch{path}"
         )

@@ -41,7 +41,6 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "/research/{id}": (),  # where an answer leads, above
     "/sessions": ("/sessions", "/sessions?branch=none"),
     "/sessions/{name}": tuple(f"/sessions/{one}" for one in _SESSIONS),
-    "/sessions/{name}/time": (f"/sessions/{MASTS}/time",),
     "/sessions/{name}/injected": tuple(
         f"/sessions/{one}/injected" for one in (TOLD_SESSION, MASTS)
     ),
@@ -62,22 +61,19 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         f"/review?tab={tab}" for tab in ("rules", "facts", "agents", "secrets", "stale")
     ),
     "/banks": ("/banks",),
-    "/banks/{id}": ("/banks/masts", "/banks/masts?with=tidewatch", "/banks/masts?tab=settings"),
+    "/banks/{id}": ("/banks/masts", "/banks/masts?tab=settings"),
     "/brief": ("/brief", "/brief?bank=tidewatch"),
-    "/graph": ("/graph", "/graph?focus=nobody"),
+    "/entities": ("/entities", "/entities?focus=alerts.py", "/entities?focus=nobody"),
     "/timeline": ("/timeline", "/timeline?span=2026-10", "/timeline?at=2026-10-27"),
     "/repos": ("/repos", "/repos?commit={commit}", "/repos?path=none.py"),
-    "/status": ("/status", "/status?look=doctor", "/status?look=sizes"),
-    "/week": ("/week", "/week?of=2026-10-28", "/week?of=2020-01-01"),
-    "/worth": ("/worth",),
+    "/status": ("/status", "/status?look=doctor"),
 }  # fmt: skip
 _LINK = re.compile(r'(?:href|action)="([^"]*)"')
 _HEADING = re.compile(r"<h[12]>.*?</h[12]>", re.DOTALL)
-REFUSALS = ("/nowhere", "/week?of=yesterday", "/sessions/none", "/record/fact/none")
+REFUSALS = ("/nowhere", "/timeline?span=yesterday", "/sessions/none", "/record/fact/none")
 # These lead to another page.
 REDIRECTS = (
     "/open", "/record/{word}/{id:path}/place", "/sessions/{name}/msg", "/sessions/{name}/msg/{n}",
-    "/sessions/{name}/next",
 )  # fmt: skip
 
 
@@ -207,7 +203,7 @@ def test_every_page_is_accessible_in_every_layout(
     site: Site, browser_session: BrowserSession, path: str
 ) -> None:
     assert accessibility_problems_in_every_layout(browser_session, site.address(path)) == []
-    is_missing = path in ("/record/memory/{hidden}", "/graph?focus=nobody")
+    is_missing = path in ("/record/memory/{hidden}", "/entities?focus=nobody")
     assert all(is_missing and "404" in found for found in browser_session.problems)
 
 
@@ -233,7 +229,7 @@ def test_addresses_call_banks_by_name(site: Site) -> None:
 def test_addresses_with_the_id_of_a_bank_lead_to_the_same_page(site: Site) -> None:
     told = json.loads(site.server.ask("/api/v1/banks").text)["banks"]
     rigging = next(one for one in told if one["name"] == "rigging")
-    for path in ("/repos?bank=", "/graph?bank=", f"/repos?commit={site.ids['commit']}&bank="):
+    for path in ("/repos?bank=", "/entities?bank=", f"/repos?commit={site.ids['commit']}&bank="):
         by_id, by_name = (site.server.ask(path + rigging[key]) for key in ("id", "name"))
         assert by_id.status == by_name.status == 200
         assert _HEADING.findall(by_id.text) == _HEADING.findall(by_name.text) != []
@@ -244,10 +240,8 @@ def test_a_session_whose_title_was_corrected_is_called_by_its_day(
 ) -> None:
     called = "session of 2026-11-13"
     page = browser_session.open_page(f"/sessions/{MASTS}", scripts=False)
-    for path in (f"/sessions/{MASTS}", f"/sessions/{MASTS}/time"):
-        page.goto(path)
-        expect(page.get_by_role("heading", level=1)).to_have_text(called)
-        assert called in page.title()
+    expect(page.get_by_role("heading", level=1)).to_have_text(called)
+    assert called in page.title()
     for path in ("/", "/sessions", "/banks/masts"):
         page.goto(path)
         row = page.locator(f'a[href="/sessions/{MASTS}"]').first

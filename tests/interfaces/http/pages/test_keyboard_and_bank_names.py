@@ -19,8 +19,8 @@ from tests.support.transcripts import Script
 NAME = "a-gearbox-of-a-rather-long-name"
 ROOTS = (f"/home/dev/red/{NAME}", f"/home/dev/blue/{NAME}")
 CHOOSING = (
-    *("/", "/search?q=gear", "/sessions", "/memory?tab=memories", "/graph", "/timeline"),
-    *("/repos", "/status", "/worth"),
+    *("/", "/search?q=gear", "/sessions", "/memory?tab=memories", "/entities", "/timeline"),
+    *("/repos", "/status"),
 )
 _OPTION = re.compile(r'<option value="([0-9a-f]{16})"[^>]*>([^<]*a-gearbox[^<]*)</option>')
 # Notes of everything that gets the focus whether one sees it.
@@ -131,7 +131,7 @@ def test_every_page_is_reachable_by_keyboard_and_focus_is_visible(
         page.evaluate("document.activeElement.blur()")
         page.keyboard.press("/")
         expect(page.get_by_role("searchbox", name="Search memory")).to_be_focused()
-    for path in ("/sessions", "/timeline", "/memory?tab=facts", "/graph", "/banks"):
+    for path in ("/sessions", "/timeline", "/memory?tab=facts", "/entities", "/banks"):
         page.goto(path)
         stops: list[str] = []
         for key in "jjk":

@@ -228,8 +228,8 @@ def test_a_decision_is_undone_although_others_were_made_since(server: Server) ->
         other = memory.remember("Boats never moor at the east pier.", BANK)
         first = memory.reader.curation.log(kept.bank)[-2]
     assert first.target.endswith(kept.id)
-    got = PageClient(server).post("/memory/undo", {"seq": str(first.seq), "from": "/week?of=x"})
-    assert got.status == 303 and got.headers["location"] == "/week?of=x&note=undone"
+    got = PageClient(server).post("/memory/undo", {"seq": str(first.seq), "from": "/brief?bank=x"})
+    assert got.status == 303 and got.headers["location"] == "/brief?bank=x&note=undone"
     with open_server_memory(server) as memory:
         assert not memory.curation.target(kept.id).shown
         assert memory.curation.target(other.id).shown

@@ -1,15 +1,13 @@
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
-from typing import Any
-from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import expect
 
-from holdfast.app.views.search_results import SearchQuery, read_box
+from holdfast.app.views.search_results import DATE, SearchQuery, read_box, search_results
+from holdfast.model.query import Hit
 from tests.support.http.browser import (
     BrowserSession,
     accessibility_problems,
@@ -108,47 +106,33 @@ def test_filters_among_the_words_count_and_can_be_taken_away(
 
 
 def test_results_are_counted_paged_and_sorted(server: Server) -> None:
-    def asked(query: str) -> dict[str, Any]:
-        return json.loads(server.ask(f"/search.json?{query}").text)
+    query = SearchQuery("harbour tide alert gauge reading")
+    with open_server_memory(server) as memory:
 
-    first = asked("q=harbour+tide+alert+gauge+reading")
-    assert first["count"] > 20 and first["pages"] == -(-first["count"] // 20)
-    rows = [
-        row
-        for n in range(1, first["pages"] + 1)
-        for row in asked(f"q=harbour+tide+alert+gauge+reading&page={n}")["rows"]
-    ]
-    assert len(rows) == len({row["uri"] for row in rows}) == first["count"]
-    scores = [row["score"] for row in rows]
-    assert scores == sorted(scores, reverse=True)
-    by_date = [
-        row
-        for n in range(1, first["pages"] + 1)
-        for row in asked(f"q=harbour+tide+alert+gauge+reading&sort=date&page={n}")["rows"]
-    ]
-    times = [row["time"] for row in by_date]
-    assert times == sorted(times, reverse=True) and len(times) == len(rows)
-    assert {row["uri"] for row in by_date} == {row["uri"] for row in rows}
-    assert asked(f"q=harbour+tide+alert+gauge+reading&page={first['pages'] + 1}")["rows"] == []
+        def hits(query: SearchQuery) -> list[Hit]:
+            pages = (query._replace(page=n) for n in range(1, first.pages + 2))
+            return [hit for page in pages for hit in search_results(memory, page).hits]
+
+        first = search_results(memory, query)
+        ranked, by_date = hits(query), hits(query._replace(sort=DATE))
+    assert first.total > 20 and first.pages == -(-first.total // 20)
+    assert len({hit.uri for hit in ranked}) == len(ranked) == first.total
+    scores, times = [hit.score for hit in ranked], [hit.time for hit in by_date]
+    assert scores == sorted(scores, reverse=True) and times == sorted(times, reverse=True)
+    assert {hit.uri for hit in by_date} == {hit.uri for hit in ranked}
 
 
 @pytest.mark.parametrize("name", ["kind", "speaker", "month", "file", "bank", "knowledge"])
 def test_a_facet_leads_to_as_many_results_as_it_says(server: Server, name: str) -> None:
-    def asked(**given: str) -> dict[str, Any]:
-        query = urlencode({"q": "harbour tide", **given})
-        return json.loads(server.ask(f"/search.json?{query}").text)
-
-    values = asked()["facets"][name]
-    assert values
-    if name == "bank":
-        assert [one["value"] for one in values] == [one["label"] for one in values]
-    for one in values[:3]:
-        found = asked(**{name: one["value"]})
-        # Of a kind, recall also looks for these alone where there are few, and may find more.
-        is_more_allowed = name in ("kind", "knowledge") and one["results"] < 20
-        assert found["count"] == one["results"] or (
-            is_more_allowed and found["count"] > one["results"]
-        )
+    query = SearchQuery("harbour tide")
+    with open_server_memory(server) as memory:
+        values = search_results(memory, query).facets[name]
+        assert values
+        for one in values[:3]:
+            found = search_results(memory, query._replace(**{name: one.value})).total
+            # Of a kind, recall also looks for these alone where there are few, and may find more.
+            is_more_allowed = name in ("kind", "knowledge") and one.results < 20
+            assert found == one.results or (is_more_allowed and found > one.results)
 
 
 def test_tool_output_is_folded_and_can_be_looked_at(browser_session: BrowserSession) -> None:
@@ -163,9 +147,10 @@ def test_tool_output_is_folded_and_can_be_looked_at(browser_session: BrowserSess
 
 
 def test_work_is_found_by_its_file_or_its_time_alone(server: Server) -> None:
-    found = json.loads(server.ask("/search.json?q=file:src/tidewatch/alerts.py").text)
-    assert found["count"] > 0 and found["found"] is None
-    assert {row["kind"] for row in found["rows"]} <= {"exchange", "commit", "pull", "imported"}
+    with open_server_memory(server) as memory:
+        results = search_results(memory, SearchQuery(file="src/tidewatch/alerts.py"))
+    assert results.total > 0 and results.found is None
+    assert {hit.kind for hit in results.hits} <= {"exchange", "commit", "pull", "imported"}
     assert server.ask("/search?q=since:soon").status == 400
     assert server.ask("/search?q=kind:nothing+cron").status == 400
 

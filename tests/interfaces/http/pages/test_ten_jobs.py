@@ -1,9 +1,8 @@
-"""Ten things that people come for, done in a real browser as they would. Each may take so many
+"""Things that people come for, done in a real browser as they would. Each may take so many
 clicks, keys and fields. What it took is logged (`pytest --log-cli-level=INFO`)."""
 
 from __future__ import annotations
 
-import csv
 import logging
 import time
 from collections.abc import Iterator
@@ -165,25 +164,6 @@ def test_see_the_brief_and_what_was_used_of_one(visitor: Visitor) -> None:
     visitor.done("the brief and its use", clicks=5)
 
 
-def test_see_what_was_done_in_a_week(visitor: Visitor) -> None:
-    page = visitor.page
-    visitor.go("Week")
-    visitor.click(page.get_by_role("link", name="Previous week"))
-    expect(page.get_by_role("heading", level=1)).to_contain_text("Week of")
-    expect(page.locator("main")).to_contain_text("session")
-    visitor.done("last week", clicks=2)
-
-
-def test_compare_two_banks(visitor: Visitor) -> None:
-    page = visitor.page
-    visitor.go("Banks")
-    visitor.click(page.get_by_role("link", name="tidewatch", exact=True))
-    visitor.click(page.get_by_role("button", name="Compare"))
-    for name in ("tidewatch", "storefront"):
-        expect(page.locator("thead th", has_text=name)).to_be_visible()
-    visitor.done("compare two banks", clicks=3)
-
-
 def test_send_somebody_to_a_message(visitor: Visitor, browser_session: BrowserSession) -> None:
     page = visitor.page
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -196,14 +176,3 @@ def test_send_somebody_to_a_message(visitor: Visitor, browser_session: BrowserSe
     page.goto(copied)
     expect(page.locator("#msg-8:target")).to_be_in_viewport()
     visitor.done("deep link", clicks=1)
-
-
-def test_take_a_list_along(visitor: Visitor) -> None:
-    page = visitor.page
-    visitor.go("Sessions")
-    shown = page.locator(".sessions > li").count()
-    with page.expect_download() as begun:
-        visitor.click(page.get_by_role("link", name="CSV"))
-    rows = list(csv.DictReader(begun.value.path().read_text().splitlines()))
-    assert len(rows) == shown > 10
-    visitor.done("export", clicks=2)

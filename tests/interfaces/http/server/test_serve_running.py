@@ -113,11 +113,7 @@ def test_running_requests_are_finished_on_shutdown(
             path = f"/api/v1/recall?q=why+was+it+so+{number}"
             got.append(team.ask(path, key).status)
 
-        def listen() -> None:
-            got.append(team.ask("/api/v1/live", key).status)
-
         threads = [threading.Thread(target=ask, args=(n,)) for n in range(8)]
-        threads.append(threading.Thread(target=listen))
         for thread in threads:
             thread.start()
         wait_until(

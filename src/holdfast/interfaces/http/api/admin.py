@@ -1,4 +1,4 @@
-"""Administration: imports, pulls, backups, plugins, the digest of a period and the usage report."""
+"""Administration: imports, pulls, backups, plugins and the usage report."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ from fastapi import Path, Query
 from holdfast.app.core.context import utc_now
 from holdfast.app.memory import Holdfast
 from holdfast.app.search.plugin_search import Providers, providers_json
-from holdfast.app.status.period_digest import WEEK, Item, digest, digest_json, read_period
-from holdfast.app.status.usage_report import gather_usage, usage_json
+from holdfast.app.status.usage_report import UsageReport, gather_usage
 from holdfast.app.transfer.backup import back_up, backup_json, list_backups
-from holdfast.errors import InputError
-from holdfast.interfaces.http.api.requests import ApiRouter, Bank, Json, Limit, author
+from holdfast.interfaces.http.api.requests import ApiRouter, Bank, Json, author
 from holdfast.interfaces.http.api.schema import extend_model, model_of, open_model
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.model.curation import Curation
@@ -26,9 +24,7 @@ from holdfast.store.records.shares import ShareImport
 router = ApiRouter("machine")
 UnitId = Annotated[str, Path(max_length=300, description="Its id, or the start of it.")]
 Days = Annotated[int, Query(ge=1, le=3650)]
-Day = Annotated[str, Query(max_length=40)]
 _Import = extend_model(model_of(ImportBatch), "ImportRecord", undone=bool)
-_Part = open_model("DigestPart", items=list[Item], more=int)
 _Pull = extend_model(model_of(ShareImport), "PullRecord", undone=bool)
 
 
@@ -99,35 +95,7 @@ def providers(memory: Holdfast) -> Json:
     return providers_json(Providers(memory.settings, utc_now, Folder.home()), memory.settings)
 
 
-@router.task("GET /worth", open_model("Worth", bank=str, days=int), "Get the usage report")
+@router.task("GET /worth", model_of(UsageReport), "Get the usage report")
 def worth(memory: Holdfast, bank: Bank = "all", days: Days = 30) -> Json:
     """What was injected into sessions, and whether it was used, ignored or wrong."""
-    return usage_json(gather_usage(memory, bank, days))
-
-
-@router.task(
-    "GET /digest",
-    open_model(
-        "PeriodDigest",
-        bank=str,
-        since=str,
-        until=str,
-        sessions=int,
-        **dict.fromkeys(("done", "decided", "learned", "open", "wrong"), _Part),
-        ignored_injections=int,
-    ),
-    "Get the digest of a period",
-)
-def time_digest(
-    memory: Holdfast,
-    bank: Bank = "all",
-    days: Days = WEEK,
-    since: Day = "",
-    until: Day = "",
-    limit: Limit = 15,
-) -> Json:
-    """What was done, decided, learned and left open, and where memory was wrong: in the last
-    `days`, or from `since` to the end of `until`."""
-    if until and not since:
-        raise InputError("`until` needs `since`.", "Send both.")
-    return digest_json(digest(memory, bank, *read_period(utc_now(), days, since, until), limit))
+    return to_jsonable(gather_usage(memory, bank, days))

@@ -156,18 +156,6 @@ def entity(memory: Holdfast, name: QueryText, bank: Bank = "all", limit: Limit =
     return json_shapes.entity_details_json(memory.browse.about_entity(name, bank, limit))
 
 
-@router.task(
-    "GET /entities/communities",
-    open_model("Communities", communities=list[list[_Entity]]),
-    "List groups of entities",
-    MemoryPool.run,
-)
-def communities(memory: Holdfast, bank: Bank = "all", limit: Limit = 20) -> Json:
-    """Entities that are mentioned together, the largest groups first."""
-    groups = memory.browse.communities(bank)[:limit]
-    return {"communities": [[json_shapes.entity_json(one) for one in group] for group in groups]}
-
-
 class EntityMerge(RequestBody):
     """Two names of one entity."""
 

@@ -1,4 +1,4 @@
-"""Research sessions: start, list, follow and cancel; and the stream of changes of the memory."""
+"""Research sessions: start, list, follow and cancel them."""
 
 from __future__ import annotations
 
@@ -122,10 +122,3 @@ async def remove(request: ApiRequestDep, id: ResearchId) -> Response:
         return {"session_id": name, "remove": True}
 
     return json_response(await request.pool.run(change))
-
-
-@router.get("/live", response_class=Response, responses=_STREAM, summary="Stream changes")
-async def live(request: ApiRequestDep) -> Response:
-    """Sends `hello` with the state of the memory, then `changed` whenever something was captured
-    or decided, with the affected sessions."""
-    return request.streams.respond(watch_changes(request.pool))

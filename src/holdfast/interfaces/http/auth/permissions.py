@@ -41,12 +41,12 @@ _REST: dict[Permission, str] = {
         GET /recall /find /timeline /who /team /brief /handoff
         GET /records/{id:path} /records/{id:path}/path /decisions
         GET /facts /concepts /concepts/{id:path} /keywords /keywords/leads
-        GET /entities /entities/about /entities/communities
+        GET /entities /entities/about
         GET /opinions /memories /exchanges /commits /audit
         GET /sessions /sessions/{id} /sessions/{id}/messages /sessions/{id}/exchanges
         GET /rules/learning /rules/candidates /reviews
         GET /banks /banks/{name:path} /injections
-        GET /research /research/{id} /research/{id}/events /live
+        GET /research /research/{id} /research/{id}/events
         POST /research /research/{id}/cancel
         DELETE /research/{id}
     """,
@@ -64,7 +64,7 @@ _REST: dict[Permission, str] = {
         PATCH /banks/{name:path}
     """,
     _READ_ALL: """
-        GET /status /cost /worth /digest
+        GET /status /cost /worth
     """,
     UNLISTED: """
         GET /doctor /imports /pulls /backups /providers
@@ -79,8 +79,8 @@ _PAGES: dict[Permission, str] = {
         DELETE /mcp
         GET / /search /sessions /sessions/{name} /sessions/{name}/msg /sessions/{name}/msg/{n}
         GET /record/{word}/{id:path} /record/{word}/{id:path}/place
-        GET /memory /open /graph /timeline /repos /review /banks /banks/{id} /brief
-        GET /sessions/{name}/injected /sessions/{name}/time /sessions/{name}/next /week
+        GET /memory /open /entities /timeline /repos /review /banks /banks/{id} /brief
+        GET /sessions/{name}/injected
         GET /research/{id}
         POST /research/{id}/cancel /research/{id}/remove /review/preview
     """,
@@ -95,7 +95,7 @@ _PAGES: dict[Permission, str] = {
         POST /memory/purge /banks/{id}
     """,
     _READ_ALL: """
-        GET /status /worth /metrics
+        GET /status /metrics
     """,
     UNLISTED: """
         POST /review/approve

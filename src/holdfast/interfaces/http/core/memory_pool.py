@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import replace
-from time import perf_counter
 from typing import Any, TypeVar
 
 from holdfast.app.core.backends import database_identity
@@ -37,8 +36,6 @@ _THREADS_PER_PROCESS = 2
 # Tasks that are submitted and not done. Beyond this clients would wait longer than they do, so
 # further tasks are refused with 503. `[serve] waiting` in the settings overrides it.
 MAX_WAITING = 200
-# Durations kept for each queue, for the percentiles on the status page.
-_MAX_DURATIONS = 500
 # Sets of banks whose number of open reviews is remembered.
 _MAX_REVIEW_COUNTS = 500
 
@@ -89,10 +86,6 @@ class MemoryPool:
         self.store_failures: Counter[str] = Counter()
         # Open reviews, which every page shows; by the banks that the principal sees.
         self._review_counts: dict[tuple[str, ...] | None, int] = {}
-        # Of the latest tasks, by queue; the status page shows these names.
-        self.durations_ms = {
-            queue: deque[float](maxlen=_MAX_DURATIONS) for queue in ("looks", "work", "errands")
-        }
 
     @property
     def settings(self) -> Settings:
@@ -112,15 +105,15 @@ class MemoryPool:
 
     async def read_as_owner(self, task: Task[T]) -> T:
         """Run a short task of the server itself, in the name of its owner."""
-        return await self._submit(self._reader_threads, "looks", task, owner())
+        return await self._submit(self._reader_threads, task, owner())
 
     async def read(self, task: Task[T]) -> T:
         """Run a task that only reads what is stored."""
-        return await self._submit(self._reader_threads, "looks", task, principal())
+        return await self._submit(self._reader_threads, task, principal())
 
     async def search(self, task: Task[T]) -> T:
         """Run a task that recalls and changes nothing in the store."""
-        return await self._submit(self._search_threads, "work", task, principal())
+        return await self._submit(self._search_threads, task, principal())
 
     async def search_with_model(self, task: Task[T]) -> T:
         """Run a task that recalls and may wait for a model service, if the settings name one."""
@@ -132,7 +125,7 @@ class MemoryPool:
         it beside those of the principal; the task must reveal only what is public in them."""
         who = principal()
         wider = who if who.banks is None else who._replace(banks=(*who.banks, *also))
-        return await self._submit(self._engine_thread, "work", task, wider)
+        return await self._submit(self._engine_thread, task, wider)
 
     async def run_with_model(self, task: Task[T]) -> T:
         """Run a task that changes something and may wait for a model service, if there is one."""
@@ -141,7 +134,7 @@ class MemoryPool:
 
     async def run_long(self, task: Task[T]) -> T:
         """Run a task that can take minutes, such as an import, a backup or research by a model."""
-        return await self._submit(self._long_thread, "errands", task, principal())
+        return await self._submit(self._long_thread, task, principal())
 
     @property
     def is_busy(self) -> bool:
@@ -183,23 +176,20 @@ class MemoryPool:
         if self._search_processes is not None:
             self._search_processes.end()
 
-    async def _submit(
-        self, threads: ThreadPoolExecutor, queue: str, task: Task[T], who: Principal
-    ) -> T:
+    async def _submit(self, threads: ThreadPoolExecutor, task: Task[T], who: Principal) -> T:
         if not self._is_accepting:
             raise BusyError("The server is stopping.", "Try again in a moment.")
         if self.queued >= self._max_waiting:
             raise BusyError("Too many requests at once.", "Try again in a moment.")
-        future = threads.submit(copy_context().run, self._run_task, queue, task, who)
+        future = threads.submit(copy_context().run, self._run_task, task, who)
         self._submitted.add(future)
         try:
             return await asyncio.wrap_future(future)
         finally:
             self._submitted.discard(future)
 
-    def _run_task(self, queue: str, task: Task[T], who: Principal) -> T:
+    def _run_task(self, task: Task[T], who: Principal) -> T:
         """Run a task with a memory that is scoped to `who`. Nothing else hands out a memory."""
-        begun = perf_counter()
         with self._lock:
             self._running += 1
         try:
@@ -208,7 +198,6 @@ class MemoryPool:
                 try:
                     return task(memory)
                 finally:
-                    self.durations_ms[queue].append((perf_counter() - begun) * 1000)
                     self._update_review_count(memory, who.banks)
         except UnicodeEncodeError as error:
             raise InputError("The text is not valid Unicode.", "Send whole characters.") from error

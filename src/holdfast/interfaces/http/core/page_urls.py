@@ -33,7 +33,7 @@ class PageUrls:
             return ""
         kind, id = named
         if kind == "entity":
-            return f"/graph?focus={quote(id, safe='')}&{self._in_bank(bank)}"
+            return f"/entities?focus={quote(id, safe='')}&{self._in_bank(bank)}"
         if kind == "commit":
             return f"/repos?commit={quote(id)}&{self._in_bank(bank)}"
         if kind == "session":

@@ -23,22 +23,19 @@ from holdfast.interfaces.http.pages import (
     banks,
     brief,
     curation,
-    graph,
+    entities,
     memory,
     record,
     repos,
     review,
     search,
-    session_time,
     sessions,
     status,
     timeline,
-    week,
-    worth,
 )
 
 _PAGES = (
-    ask, session_time, sessions, search, record, memory, curation, review, banks, brief,
-    graph, timeline, repos, status, week, worth,
+    ask, sessions, search, record, memory, curation, review, banks, brief,
+    entities, timeline, repos, status,
 )  # fmt: skip
 ROUTERS = tuple(page.router for page in _PAGES)

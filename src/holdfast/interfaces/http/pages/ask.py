@@ -3,18 +3,16 @@ while it runs, the answer with its citations, and a form for further questions."
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from holdfast.app.answers.ask import AskOptions
 from holdfast.app.answers.research_sessions import sessions_of
-from holdfast.app.core.context import utc_now
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
 from holdfast.interfaces.http.auth.permissions import CheckedRouter
-from holdfast.interfaces.http.pages.home import home_view
+from holdfast.interfaces.http.pages.home import load_home
 from holdfast.interfaces.http.pages.page_request import FormDep, PageRequestDep, Shown
 from holdfast.interfaces.ui.record_fields import main_text
 from holdfast.interfaces.ui.research_view import ResearchQuestion, read_questions
@@ -24,7 +22,6 @@ from holdfast.model.query import Citation
 from holdfast.model.records import Turn
 from holdfast.model.uris import parse_uri
 from holdfast.recall.lookup.origins import Named, origins
-from holdfast.recall.query.query import find_time_range
 from holdfast.refine.core.passages import turn_text
 from holdfast.research.session_journal import SessionState
 
@@ -46,7 +43,7 @@ async def ask(request: PageRequestDep, q: str = "", bank: str = "", note: str = 
     if question:
         shown = await request.pool.search(lambda memory: _answer_now(memory, question, bank))
         return request.render("talk.html", bank=bank, note="", **shown)
-    shown = await home_view(request)
+    shown = await request.pool.read(load_home)
     return request.render("home.html", title="", note=_NOTES.get(note, ""), bank=bank, **shown)
 
 
@@ -111,7 +108,7 @@ async def remove(request: PageRequestDep, _form: FormDep, id: str) -> RedirectRe
 
 def _answer_now(memory: Holdfast, question: str, bank: str) -> Shown:
     answer = memory.ask(question, bank or "all", local=True)
-    asked = [ResearchQuestion(question, "", (), "", answer, time=utc_now())]
+    asked = [ResearchQuestion(question, "", (), "", answer)]
     return _research_view(memory, answer.session_id, asked)
 
 
@@ -126,20 +123,7 @@ def _research_view(
         "running": running,
         "cited": {uri: _open_citation(memory, citation) for uri, citation in cited.items()},
         "banks": memory.reader.banks.all(),
-        "periods": [_period_url(memory, one) for one in questions],
     }
-
-
-def _period_url(memory: Holdfast, asked: ResearchQuestion) -> str:
-    """The page of the time that a question asks for, if it asks for nothing else; else ""."""
-    if not asked.time:
-        return ""
-    when = find_time_range(memory.reader, None, asked.reads or asked.question, asked.time)
-    if when is None or not when.only_time or not when.start:
-        return ""
-    # The end of a range is the moment after it.
-    end = datetime.fromisoformat(when.end or asked.time) - timedelta(seconds=1)
-    return f"/week?{urlencode({'since': when.start[:10], 'until': f'{end:%Y-%m-%d}'})}"
 
 
 def _open_citation(memory: Holdfast, citation: Citation) -> Shown:

@@ -1,17 +1,14 @@
-"""The list of banks, what one holds, two side by side, and the form that changes one."""
+"""The list of banks, what one holds, and the form that changes one."""
 
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Annotated
 from urllib.parse import quote
 
-from fastapi import Query
 from fastapi.responses import HTMLResponse, Response
 
-from holdfast.app.core.context import utc_now
 from holdfast.app.memory import Holdfast
-from holdfast.app.views.bank_view import COUNTED, BankView, bank_view, weekly_sessions
+from holdfast.app.views.bank_view import COUNTED, BankView, bank_view
 from holdfast.app.views.record_view import fingerprint
 from holdfast.errors import InputError
 from holdfast.interfaces.http.auth.permissions import CheckedRouter
@@ -19,7 +16,6 @@ from holdfast.interfaces.http.pages.curation import redirect_with_note, unsaved_
 from holdfast.interfaces.http.pages.page_request import Form, FormDep, PageRequest, PageRequestDep
 from holdfast.interfaces.ui.formatting import bank_keys, distinguishing_labels
 from holdfast.interfaces.ui.notes import NOTES
-from holdfast.interfaces.ui.plots import sparkline
 from holdfast.learn.bank_settings import MAX_BACKGROUND_CHARS, PRESETS, BankChanges
 from holdfast.model.bank import Bank
 from holdfast.store.across_tables.lookup import Counts
@@ -37,11 +33,10 @@ _NAME_PREFIX, _DROP_PREFIX = "name:", "drop:"
 async def banks(request: PageRequestDep) -> HTMLResponse:
     """Every bank, with its counts."""
 
-    def load(memory: Holdfast) -> tuple[list[tuple[Bank, Counts]], dict[str, dict[str, int]]]:
-        counted = [(bank, memory.inventory.counts(bank.id)) for bank in memory.banks.all()]
-        return counted, weekly_sessions(memory, utc_now())
+    def load(memory: Holdfast) -> list[tuple[Bank, Counts]]:
+        return [(bank, memory.inventory.counts(bank.id)) for bank in memory.banks.all()]
 
-    found, weeks = await request.pool.read(load)
+    found = await request.pool.read(load)
     known = [bank for bank, _ in found]
     return request.render(
         "banks.html",
@@ -49,36 +44,27 @@ async def banks(request: PageRequestDep) -> HTMLResponse:
         banks=found,
         keys=bank_keys(known),
         labels=distinguishing_labels(known),
-        plots={id: sparkline(list(counts.items()), "session") for id, counts in weeks.items()},
     )
 
 
 @router.get("/{id}")
-async def bank(
-    request: PageRequestDep,
-    id: str,
-    other: Annotated[str, Query(alias="with")] = "",
-    tab: str = "",
-    note: str = "",
-) -> HTMLResponse:
-    """What a bank holds, beside another bank if one is named; or the form that changes it."""
-    if tab == "settings":
-        found, key = await request.pool.read(lambda memory: _bank_and_key(memory, id))
+async def bank(request: PageRequestDep, id: str, tab: str = "", note: str = "") -> HTMLResponse:
+    """What a bank holds, or the form that changes it."""
+
+    def load(memory: Holdfast) -> tuple[Bank, str, BankView | None]:
+        found, key = _bank_and_key(memory, id)
+        return found, key, None if tab == "settings" else bank_view(memory, found)
+
+    found, key, view = await request.pool.read(load)
+    if view is None:
         return _form(request, found, key, note=note)
-
-    def load(memory: Holdfast) -> tuple[list[BankView], list[Bank]]:
-        shown = [find_bank(memory, name) for name in (id, other) if name]
-        return [bank_view(memory, one, utc_now()) for one in shown], memory.banks.all()
-
-    views, known = await request.pool.read(load)
     return request.render(
         "bank.html",
-        title=" and ".join(view.bank.name for view in views),
-        views=views,
-        known=known,
-        keys=bank_keys(known),
+        title=found.name,
+        bank=found,
+        key=key,
+        view=view,
         counted=COUNTED,
-        plots=[sparkline(list(view.weeks.items()), "session") for view in views],
         note=NOTES.get(note),
     )
 

@@ -16,7 +16,6 @@ from holdfast.app.views.catalogue import (
     KIND_BY_SECTION,
     CatalogueQuery,
     catalogue_page,
-    counts_by_kind,
     hidden_records,
     logged_decisions,
 )
@@ -27,7 +26,7 @@ from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
 from holdfast.interfaces.ui.formatting import link
 from holdfast.interfaces.ui.notes import NOTES
 from holdfast.model.kinds import read_kinds
-from holdfast.model.knowledge import Network
+from holdfast.model.knowledge import Kind, Network
 from holdfast.model.trust import Status
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.lookup.origins import Named, origins
@@ -100,6 +99,7 @@ async def memory(request: PageRequestDep, given: Annotated[MemoryQuery, Depends(
         "note": NOTES.get(query.note),
         "statuses": STATUSES if query.kind in _WITH_STATUS else (),
         "networks": [network.value for network in Network],
+        "knowledge_kinds": list(Kind) if query.kind in _WITH_KNOWLEDGE else (),
     }
     if query.kind == FORGOTTEN:
         away, more = await request.pool.read(lambda m: hidden_records(m, query.wanted))
@@ -113,7 +113,6 @@ async def memory(request: PageRequestDep, given: Annotated[MemoryQuery, Depends(
         return {
             "items": page.items,
             "more": page.more,
-            "kind_counts": counts_by_kind(memory, query.wanted),
             "origins": origins(memory.reader, [Named(one.bank, one.uri) for one in page.items]),
         }
 

@@ -10,25 +10,15 @@ from fastapi.responses import HTMLResponse
 
 from holdfast.app.views.brief_view import BriefCache
 from holdfast.app.views.decision_log import BROWSE, name_with_channel
-from holdfast.app.views.example_questions import QuestionCache
-from holdfast.errors import InputError, NotFoundError
+from holdfast.errors import InputError
 from holdfast.interfaces.http.auth.browser_token import FormKeys
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
-from holdfast.interfaces.http.core.page_formats import (
-    PageFormat,
-    address_in,
-    format_by_accept,
-    format_by_path,
-)
 from holdfast.interfaces.http.core.request_principal import principal
 from holdfast.interfaces.http.core.research_runs import ResearchRuns
-from holdfast.interfaces.http.pages.page_exports import export, formats_of
 from holdfast.interfaces.ui.render import Pages
 from holdfast.regex import regex
 
 _DECISIONS = regex(r"\d{1,12}(?:,\d{1,12}){0,99}")
-# How the footer of a page calls its other forms.
-EXPORT_NAMES = {PageFormat.JSON: "JSON", PageFormat.CSV: "CSV", PageFormat.MARKDOWN: "Markdown"}
 # A parameter of every page, so not one that describes a page.
 _Shown = Annotated[str, Query(include_in_schema=False)]
 # What a template shows, by name.
@@ -43,7 +33,6 @@ class PageRequest:
         self.request = request
         self.pool: MemoryPool = request.app.state.web.pool
         self.research_runs: ResearchRuns = request.app.state.web.research_runs
-        self.questions: QuestionCache = request.app.state.web.questions
         self.briefs: BriefCache = request.app.state.web.briefs
         self._keys: FormKeys = request.app.state.web.keys
         self._pages: Pages = request.app.state.web.pages
@@ -57,14 +46,8 @@ class PageRequest:
         return name_with_channel(principal().label, BROWSE)
 
     def render(self, template: str, status: int = 200, **shown: Any) -> HTMLResponse:
-        """A template as a response, or what it shows in the form that was asked for. Every template
-        also gets what `base.html` needs."""
-        formats = formats_of(template, shown) if self.request.method == "GET" else ()
-        wanted = self._wanted_format(formats)
-        if wanted is not PageFormat.HTML:
-            return export(wanted, template, shown, status)
+        """A template as a response, with what `base.html` needs."""
         context = {
-            "exports": [(EXPORT_NAMES[one], address_in(one, self._here())) for one in formats],
             "path": self.request.url.path,
             "form_key": self._keys.form_key(self._cookie),
             "waiting": self.pool.review_count,
@@ -73,17 +56,6 @@ class PageRequest:
             **shown,
         }
         return HTMLResponse(self._pages.render(template, **context), status)
-
-    def _wanted_format(self, formats: tuple[PageFormat, ...]) -> PageFormat:
-        """The form that the path names; else, if the page has it, the one that `Accept` names."""
-        by_path = format_by_path(self.request.scope)
-        if by_path is not PageFormat.HTML:
-            if by_path not in formats:
-                has = ", ".join(f".{one}" for one in formats)
-                raise NotFoundError(f"This page has no .{by_path}.", f"It has: {has}.")
-            return by_path
-        accepted = format_by_accept(self.request.headers.get("accept", ""))
-        return accepted if accepted in formats else PageFormat.HTML
 
     def _here(self) -> str:
         """The address of this page, without what was just done."""

@@ -4,7 +4,6 @@ of one commit, pull or issue."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date, timedelta
 from typing import Annotated, NamedTuple
 
 from fastapi import Query
@@ -16,7 +15,6 @@ from holdfast.interfaces.http.auth.permissions import CheckedRouter
 from holdfast.interfaces.http.core.page_urls import PageUrls
 from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
 from holdfast.interfaces.ui.formatting import bank_keys
-from holdfast.interfaces.ui.plots import by_week, monday
 from holdfast.model.forge import Issue, Pull, Remark, Thread
 from holdfast.model.team import Commit
 from holdfast.model.uris import parse_uri, uri
@@ -34,9 +32,6 @@ router = CheckedRouter(prefix="/repos")
 
 _COMMITS_PER_PAGE = 40
 _MAX_EXPERTS = 8
-# The weeks of the charts: half a year.
-_WEEKS = 26
-_MADE, _OTHERWISE = "made by a session", "made otherwise"
 # Lines of a diff; generated files can have many thousands.
 _MAX_DIFF_LINES = 2000
 _Page = Annotated[int, Query(ge=1, le=10_000)]
@@ -129,37 +124,7 @@ def _load(memory: Holdfast, bank: str, wanted: CommitFilter, who: str, page: int
         "commits": _commits(reader, names[:_COMMITS_PER_PAGE]),
         "more": len(names) > _COMMITS_PER_PAGE,
         "authors": reader.overview.authors(id, 12),
-        **_charts(reader, id, names),
         "experts": [(one, _evidence(memory, id, one)) for one in experts],
-    }
-
-
-def _charts(reader: Reader, bank: str | None, latest: Sequence[tuple[str, str]]) -> Shown:
-    """Commits and changed lines by week, of half a year up to the latest commit; without any
-    commit, none."""
-    found = _commits(reader, latest[:1])
-    if not found:
-        return {"plots": {}}
-    last = found[0]["commit"].time[:10]
-    since = f"{date.fromisoformat(monday(last)) - timedelta(weeks=_WEEKS - 1)}"
-    days = [one for one in reader.overview.commits_by_day(bank, since) if one.day <= last]
-    made: dict[tuple[str, str], int] = {}
-    churn: dict[tuple[str, str], int] = {}
-    for one in days:
-        for name, count in (
-            (_MADE, one.made_by_session),
-            (_OTHERWISE, one.commits - one.made_by_session),
-        ):
-            if count:
-                made[one.day, name] = count
-        for name, count in (("added", one.added), ("removed", one.removed)):
-            if count:
-                churn[one.day, name] = count
-    return {
-        "plots": {
-            "made": by_week(made, last, _WEEKS, "commit", (_MADE, _OTHERWISE)),
-            "churn": by_week(churn, last, _WEEKS, "line", ("added", "removed")) if churn else None,
-        }
     }
 
 

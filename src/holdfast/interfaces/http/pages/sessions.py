@@ -11,14 +11,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.views.brief_view import injected_texts
-from holdfast.app.views.session_search import (
-    DECISION,
-    KINDS,
-    MAX_FOUND,
-    FoundMessages,
-    find_messages,
-    next_message,
-)
+from holdfast.app.views.session_search import MAX_FOUND, FoundMessages, find_messages
 from holdfast.errors import NotFoundError
 from holdfast.interfaces.http.auth.permissions import CheckedRouter
 from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
@@ -102,22 +95,6 @@ async def at_message(name: str, n: int) -> RedirectResponse:
     return RedirectResponse(session_link(name, min(max(n, 1), _MAX_SEQ)), 303)
 
 
-@router.get("/{name}/next")
-async def next_place(
-    request: PageRequestDep, name: str, kind: str = DECISION, after: Place = 0
-) -> RedirectResponse:
-    """Redirect to the next decision, error or edit of a session."""
-    if kind not in KINDS:
-        raise NotFoundError(f"There is no kind {kind!r}.", f"One of: {', '.join(KINDS)}.")
-
-    def find(memory: Holdfast) -> int | None:
-        return next_message(memory.reader, _find(memory, name), kind, after)
-
-    place = await request.pool.read(find)
-    page = session_link(name, place or 0)
-    return RedirectResponse(page if place else f"{page}?{urlencode({'none': kind})}", 303)
-
-
 @router.get("/{name}/injected")
 async def injected(request: PageRequestDep, name: str) -> HTMLResponse:
     """The context that was injected into a session, line by line, and whether it was used."""
@@ -140,13 +117,11 @@ async def session(
     first: Annotated[int, Query(alias="from", ge=0, le=_MAX_SEQ)] = 0,
     at: Place = 0,
     find: Annotated[str, Query(max_length=200)] = "",
-    none: str = "",
 ) -> HTMLResponse:
     """One session, from a turn on or around a message; with `find`, at the first message that has
     these words, unless another is named."""
     shown = await request.pool.read(lambda memory: _load(memory, name, first, at, find))
-    missing = none if none in KINDS else ""
-    return request.render("session.html", find=find, missing=missing, kinds=KINDS, **shown)
+    return request.render("session.html", find=find, **shown)
 
 
 def _find(memory: Holdfast, name: str) -> Session:

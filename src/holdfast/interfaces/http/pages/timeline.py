@@ -69,8 +69,7 @@ async def timeline(
             )
         ],
         latest_first=latest_first,
-        # Bars of one bank that was chosen need no name.
-        lanes=draw(spread, kinds, seen["anchor_time"], seen["names"] if bank == "all" else {}),
+        lanes=draw(spread, kinds, seen["anchor_time"]),
         bank=bank,
         query=query,
         kinds=kinds if len(kinds) < len(KINDS) else (),

@@ -32,15 +32,12 @@ function fromPage() {
   const places = [...document.querySelectorAll("header nav a[data-key]")].map((a) =>
     entry("page", a.firstChild.textContent.trim(), a.getAttribute("href")),
   );
-  const exports = [...document.querySelectorAll("footer .export a")].map((a) =>
-    entry("export", `Export this page as ${a.textContent}`, a.getAttribute("href")),
-  );
-  return [...places, ...exports];
+  return places;
 }
 
 // Banks and sessions are called and addressed as on their pages, so they are read from those.
 async function load(path, kind) {
-  const answer = await fetch(path, { headers: { accept: "text/html", "x-live": "1" } }).catch(() => null);
+  const answer = await fetch(path, { headers: { accept: "text/html" } }).catch(() => null);
   if (!answer?.ok) return [];
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   return [...page.querySelectorAll("main [data-list] > li")].flatMap((row) => {

@@ -16,9 +16,9 @@ from holdfast.app.status.memory_status import (
 from holdfast.app.status.status_report import status_json
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.output.cost import print_costs, print_summary
-from holdfast.interfaces.cli.output.sizes import print_retention, show_sizes
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, amount, number
+from holdfast.learn.bank_settings import hidden_by_retention
 
 # Lines and files with problems that are listed; the rest is only counted, to keep the output to one
 # screen.
@@ -33,21 +33,17 @@ EXAMPLES = """\
   holdfast status
   holdfast status --bank myproject
   holdfast status --cost
-  holdfast status --size
   holdfast status --json"""
 
 
 def configure(parser: Parser) -> None:
     options.add(parser, "bank_or_all")
     parser.flag("--cost", "tokens and cost of model services, by day, operation and model")
-    parser.flag("--size", "disk usage, and what could be freed")
     options.add(parser, "json")
 
 
 def run(screen: Screen, arguments: Arguments) -> None:
     with open_memory(create=False) as memory:
-        if arguments.size:
-            return show_sizes(screen, memory, arguments.json)
         if arguments.json:
             return screen.json(
                 status_json(memory, arguments.bank, current_folder(), arguments.cost)
@@ -59,7 +55,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
         _print(screen, memory, status)
         _print_work(screen, status.core.health)
         print_summary(screen, status.costs)
-        print_retention(screen, memory)
+        _print_retention(screen, memory)
         _print_older(screen, status.outdated)
         for who, problem in status.failing_providers.items():
             screen.item(f"provider {who} fails: {problem}. See `holdfast providers`")
@@ -131,6 +127,18 @@ def _print_work(screen: Screen, health: Health) -> None:
             f"  deleted already: {number(health.gone[0], 'transcript')} "
             f"({number(health.gone[1], 'line')} in memory)"
         )
+
+
+def _print_retention(screen: Screen, memory: Holdfast) -> None:
+    """Print how many old sessions each bank hides; nothing if no bank has a retention."""
+    for bank in memory.reader.banks.all():
+        if bank.retention:
+            away = number(len(hidden_by_retention(memory.reader, bank.id)), "session")
+            screen.item(
+                f"retention: {bank.name} keeps {number(bank.retention, 'month')}; {away} hidden. "
+                f"`holdfast bank set --bank {bank.name} --retention all` shows them again; "
+                "`holdfast forget --purge` erases one permanently"
+            )
 
 
 def _print_older(screen: Screen, older: OutdatedCounts) -> None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, day, number, short
 from holdfast.language import truncate
-from holdfast.model.graph import Entity, EntityKind, LinkKind
+from holdfast.model.graph import EntityKind, LinkKind
 from holdfast.model.uris import uri
 from holdfast.recall.lookup.entities import EntityDetails
 
@@ -28,18 +26,16 @@ EXAMPLES = """\
   holdfast entities
   holdfast entities --kind person
   holdfast entities AuthProvider
-  holdfast entities src/ui/rest.js --json
-  holdfast entities --communities"""
+  holdfast entities src/ui/rest.js --json"""
 
 # How many other names an entity is listed with, and how many of its links are printed; --json has
-# all of them. A list of groups shows the start of each, about four lines.
-_MAX_ALIASES, _MAX_LINKS, _MAX_ORDINARY_LINKS, _MAX_GROUP_CHARACTERS = 4, 12, 3, 400
+# all of them.
+_MAX_ALIASES, _MAX_LINKS, _MAX_ORDINARY_LINKS = 4, 12, 3
 
 
 def configure(parser: Parser) -> None:
     parser.add_argument("name", nargs="*", metavar="NAME", help="show this one")
     parser.choice("--kind", EntityKind, "only of this kind")
-    parser.flag("--communities", "in groups that are mentioned together (needs NetworkX)")
     options.add_limit(parser, 30)
     options.add(parser, "bank", "json")
 
@@ -51,9 +47,6 @@ def run(screen: Screen, arguments: Arguments) -> None:
         if name:
             about = memory.browse.about_entity(name, arguments.bank, min(arguments.limit, 10))
             return _print_entity(screen, about, arguments.json)
-        if arguments.communities:
-            groups = memory.browse.communities(arguments.bank)[: arguments.limit]
-            return _print_communities(screen, groups, arguments.json)
         found = memory.browse.entities(arguments.bank, arguments.kind, arguments.limit)
     if arguments.json:
         return screen.json({"entities": [json_shapes.entity_json(entity) for entity in found]})
@@ -65,15 +58,6 @@ def run(screen: Screen, arguments: Arguments) -> None:
         screen.line(line)
     if not found:
         screen.wrap(hint or "No entities are known yet; `holdfast worker` looks for them.")
-
-
-def _print_communities(screen: Screen, groups: Sequence[Sequence[Entity]], as_json: bool) -> None:
-    if as_json:
-        listed = [[json_shapes.entity_json(entity) for entity in group] for group in groups]
-        return screen.json({"communities": listed})
-    for rank, group in enumerate(groups, start=1):
-        names = ", ".join(entity.name for entity in group)
-        screen.wrap(f"{rank}. {truncate(names, _MAX_GROUP_CHARACTERS)}", "", "   ")
 
 
 def _print_entity(screen: Screen, about: EntityDetails, as_json: bool) -> None:

@@ -31,7 +31,6 @@ def show(screen: Screen, overview: Overview) -> None:
         "this folder": f"bank {overview.bank}" if overview.bank else "no memory of its own yet",
         "last event": ago(overview.last_event) if overview.last_event else "none yet",
         "worker": overview.worker,
-        "last failure": _describe_failure(overview),
     }
     for name, text in lines.items():
         screen.wrap(text, f"  {name:<{_NAME_COLUMN_WIDTH}}", " " * (_NAME_COLUMN_WIDTH + 2))
@@ -50,9 +49,3 @@ def _describe_memory(overview: Overview) -> str:
     counted = {"session": counts.sessions, "turn": counts.turns, "commit": counts.commits}
     parts = [number(count, noun) for noun, count in counted.items() if count] or ["a few notes"]
     return f"{', '.join(parts)} in {number(overview.banks, 'bank')}"
-
-
-def _describe_failure(overview: Overview) -> str:
-    if overview.failure is None:
-        return "none known"
-    return f"{ago(overview.failure.time)}: {overview.failure.what}"
