@@ -107,7 +107,7 @@ def test_no_method_reaches_another_bank(store: Store, name: str) -> None:
 def test_an_unclassified_method_is_refused(store: Store) -> None:
     mine = fence_store(store, Principal("a", (BANK,), Level.ADMIN))
     shut = [name for name, rule in classify_methods().items() if not rule]
-    assert {"erasure.scrub", "api_keys.all", "model_calls.reserve"} <= set(shut)
+    assert {"erasure.scrub", "api_keys.all", "derived.drop_all"} <= set(shut)
     for name in shut:
         with pytest.raises(ForbiddenError):
             method_of(mine, name)

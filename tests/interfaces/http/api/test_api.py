@@ -39,12 +39,10 @@ def cli(server: Server, *words: str) -> Any:
 READS = (
     "/recall?q=retry&budget=low",
     "/worth",
-    "/digest?days=90",
     "/imports",
     "/backups",
     "/providers",
     "/recall?q=retry&agent=codex",
-    "/digest?since=2026-09&until=2026-10&limit=3",
     "/find?file=rest.js",
     "/timeline",
     "/timeline?q=retry",

@@ -40,7 +40,6 @@ REST = {
     "handoff": "GET /handoff",
     "status": "GET /status, GET /cost",
     "worth": "GET /worth",
-    "digest": "GET /digest",
     "doctor": "GET /doctor, POST /doctor/fix",
     "audit": "GET /audit, POST /records/{id:path}/confirm",
     "bank": "GET /banks, PATCH /banks/{name:path}",

@@ -18,7 +18,6 @@ from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.output.cost import print_costs, print_summary
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, amount, number
-from holdfast.learn.bank_settings import hidden_by_retention
 
 # Lines and files with problems that are listed; the rest is only counted, to keep the output to one
 # screen.
@@ -133,6 +132,8 @@ def _print_retention(screen: Screen, memory: Holdfast) -> None:
     """Print how many old sessions each bank hides; nothing if no bank has a retention."""
     for bank in memory.reader.banks.all():
         if bank.retention:
+            from holdfast.learn.bank_settings import hidden_by_retention
+
             away = number(len(hidden_by_retention(memory.reader, bank.id)), "session")
             screen.item(
                 f"retention: {bank.name} keeps {number(bank.retention, 'month')}; {away} hidden. "
