@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from holdfast.app.core.context import utc_now
 from holdfast.app.memory import Holdfast
 from holdfast.app.views.questions_to_try import questions_to_try
 from holdfast.brief.frame import Brief
@@ -164,7 +165,7 @@ def print_first_brief(screen: Screen, memory: Holdfast) -> Brief | None:
         tokens = number(len(brief.text) // 4, "token")
         screen.line(f"  ({number(brief.notes, 'note')}, about {tokens})")
         screen.wrap(REVIEW_HINT, "  ")
-    questions = questions_to_try(memory, bank)
+    questions = questions_to_try(memory, bank, utc_now())
     if questions:
         option = "" if bank == _bank_here(memory) else f" --bank {name}"
         screen.title("Questions that this memory answers:", "bold")

@@ -21,7 +21,6 @@ from holdfast.interfaces.http.api.requests import (
 )
 from holdfast.interfaces.http.api.schema import extend_model, model_of, open_model, page_model
 from holdfast.interfaces.http.api.search import Question
-from holdfast.interfaces.http.core.change_feed import watch_changes
 from holdfast.model.to_json import to_jsonable
 from holdfast.research.session_journal import SessionSummary
 
