@@ -9,7 +9,7 @@ from itertools import count
 import pytest
 
 from holdfast.app.memory import Holdfast
-from holdfast.interfaces.http.pages import graph
+from holdfast.interfaces.http.pages import entities
 from holdfast.model.graph import LinkKind
 from holdfast.recall.links.linked_records import linked_records
 from holdfast.settings import Settings
@@ -56,12 +56,12 @@ def test_all_seven_kinds_of_links_are_listed_with_an_entity(memory: Holdfast) ->
     assert {link.kind for link in links} == set(LinkKind)
 
 
-def test_the_graph_page_tells_all_seven_kinds_of_links(memory: Holdfast) -> None:
+def test_the_page_of_an_entity_tells_all_seven_kinds_of_links(memory: Holdfast) -> None:
     told: set[str] = set()
     for name in NAMED:
         entity = memory.browse.entity(name, "proj")
-        told |= {link["how"] for link in graph.records_and_links(memory, entity)[1]}
-    assert told == set(graph.LINK_TEXTS.values()) and len(told) == len(LinkKind)
+        told |= {link["how"] for link in entities.entity_view(memory, entity)["links"]}
+    assert told == set(entities.LINK_TEXTS.values()) and len(told) == len(LinkKind)
 
 
 def test_the_command_line_prints_all_seven_kinds_of_links(

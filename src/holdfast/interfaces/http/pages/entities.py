@@ -21,7 +21,7 @@ router = CheckedRouter(prefix="/entities")
 _MAX_ENTITIES = 300
 # Records and neighbours of one entity.
 _MAX_RECORDS = 20
-_LINK_TEXTS = {
+LINK_TEXTS = {
     LinkKind.CAUSES: "caused",
     LinkKind.CAUSED_BY: "was caused by",
     LinkKind.ENABLES: "enabled",
@@ -47,7 +47,7 @@ async def entities(
     def load(memory: Holdfast) -> Shown:
         reader, id = memory.reader, memory.context.bank_id(bank)
         found = entities_matching(reader, id, focus) if focus else []
-        about = _describe(memory, found[0]) if len(found) == 1 else {"entity": None}
+        about = entity_view(memory, found[0]) if len(found) == 1 else {"entity": None}
         listed = found if focus else memory.browse.entities(bank, kind, _MAX_ENTITIES)
         banks = reader.banks.all()
         return {"listed": listed, "banks": banks, "bank_keys": bank_keys(banks), **about}
@@ -66,17 +66,17 @@ async def entities(
     )
 
 
-def _describe(memory: Holdfast, entity: Entity) -> Shown:
+def entity_view(memory: Holdfast, entity: Entity) -> Shown:
     """An entity with the records that mention it, the entities beside it, and its links by kind."""
     from holdfast.recall.links.similar_records import SimilarRecords
 
     reader, bank = memory.reader, entity.bank
     similar = SimilarRecords(reader, bank, memory.settings.vectors)
-    about = describe_entity(reader, entity, _MAX_RECORDS, similar, tuple(_LINK_TEXTS))
+    about = describe_entity(reader, entity, _MAX_RECORDS, similar, tuple(LINK_TEXTS))
     urls = PageUrls(reader)
     titles = {record.uri: record.title for record in about.records}
     links: list[Shown] = []
-    for kind, text in _LINK_TEXTS.items():
+    for kind, text in LINK_TEXTS.items():
         of_kind = [link for link in about.links if link.kind is kind]
         for link in of_kind[: _MAX_LINKS.get(kind, _MAX_LINKS_OF_KIND)]:
             ends = {
