@@ -81,7 +81,7 @@ def command_ways(questions: list[str], prompts: list[str]) -> Iterator[Way]:
     """The command line; the home is in the environment."""
     commands = [["facts"], ["timeline"], ["brief"]]
     commands += [["find", "--since", "2026-01-01"], ["concepts"], ["promote", "candidates"]]
-    commands += [["opinions", "--all"], ["review"], ["review", "brief"]]
+    commands += [["opinions", "--all"], ["review"]]
     verbs = ("recall", "ask", "reflect", "team")
     commands += [[verb, question] for verb in verbs for question in questions]
     commands += [["brief", "--prompt", prompt] for prompt in prompts]
@@ -184,7 +184,6 @@ def mcp_ways(questions: list[str]) -> Iterator[Way]:
         calls += [(SPECS["memory"], name, {"query": question}) for name in _MEMORY_SEARCHES]
         calls += [(SPECS["search"], name, {"query": question, "format": "full", "dateRange": None})
                   for name in _SEARCHES]  # fmt: skip
-    calls += [(SPEC, "review", {})]
     calls += [(SPECS["search"], name, {}) for name in ("get_recent_context",)]
     calls += [(SPECS["memory"], name, {}) for name in ("memory_scan_recent_sessions",)]
     calls += [(SPECS["search"], "find_by_type", {"type": type}) for type in ("decision", "change")]

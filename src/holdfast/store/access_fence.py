@@ -208,7 +208,6 @@ _TAKES_RECORDS = _keys(
     ForgeWriter.put_remark,
     ForgeWriter.put_thread,
     ModelSummaries.put,
-    ModelSummaries.replace,
     TurnWriter.put,
     GitHistoryWriter.put_commits,
     GitHistoryWriter.put_patches,

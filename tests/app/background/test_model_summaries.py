@@ -113,7 +113,7 @@ def test_the_subscription_summarises_a_session_through_the_real_program(tmp_path
     script = bug_hunt()
     script.assistant("The retry wrapper is tested. PLAY:digest")
     script.tool("Bash", "ok", command="echo PLAY:answer")
-    user = User(tmp_path, '[models]\nuse = "claude"\nbriefs = "none"\ndays = 0\n', script)
+    user = User(tmp_path, '[models]\nuse = "claude"\ndays = 0\n', script)
     api = Api(plays, str(tmp_path))
     user.env |= api.env(tmp_path)
     told = user.run("worker")

@@ -28,10 +28,12 @@ class ChangingCalls:
     """Somebody with a key who changes what is in their bank."""
 
     def __init__(self, client: KeyClient, own: Named) -> None:
-        """Make two memories, what an agent wants written or kept, and a conversation."""
+        """Make three memories, what an agent wants written or kept, and a conversation."""
         self._client = client
         self._bank = own.id
-        self._memories = [self._remember(text) for text in ("is blue.", "is blue and tall.")]
+        self._memories = [
+            self._remember(text) for text in ("is blue.", "is blue and tall.", "is wide.")
+        ]
         for domain in ("paint", "ropes"):
             rule = {"domain": domain, "content": f"Keep the {domain} of {OWN.asked} dry."}
             self._use_tool("learn", rule)
@@ -86,6 +88,10 @@ class ChangingCalls:
     def other_memory(self) -> str:
         """The id of another memory."""
         return self._memories[1]
+
+    def judged_page(self) -> str:
+        """The page of a memory that is judged and otherwise left as it is."""
+        return f"/record/memory/{self._memories[2]}"
 
     def purge_page(self) -> str:
         """The page that says what erasing a memory would erase."""
@@ -146,7 +152,7 @@ PREPARED: Mapping[str, Prepare] = {
     "POST /review/confirm": lambda by, form: by.fill(form, _AGENTS),
     "POST /review/drop": lambda by, form: by.fill(form, _AGENTS),
     "POST /brief/judge": lambda by, form: by.fill(
-        form, by.record_page(), verdict="unneeded"
+        form, by.judged_page(), verdict="unneeded"
     ),
     "POST /banks/{id}": lambda by, form: by.fill(form, by.settings_page(), background=_TEXT),
     "PATCH /api/v1/banks/{name}": lambda by, _: {"name": by.bank(), "background": OWN.asked},

@@ -35,8 +35,6 @@ _NAMES_BY_MEANING = {
 _BANK_PARAMETERS = {("{name}", "name"), ("{id}", "id"), ("graph bank", "name")}
 # What is given where a text is one of a few that its description does not list.
 _USUAL = {"verdict": "useful"}
-# A tool that lists something without arguments wants both of these to change it.
-_TOGETHER = {"ids": "verdict"}
 _KNOWN = {name: meaning for meaning, names in _NAMES_BY_MEANING.items() for name in names.split()}
 
 
@@ -190,19 +188,19 @@ def tools(listed: list[Json]) -> Iterator[Operation]:
 
 def own_calls(operation: Operation, named: Named, side: Side) -> Iterator[Call]:
     """An operation as somebody would use it who asks for what is in a bank: with a record of each
-    kind that there is, and with no more than must be said."""
+    kind that there is, with no more than must be said, and with that and the bank."""
     takes_id = any(place.meaning == ID for place in operation.parameters)
     needed = [place for place in operation.parameters if place.required]
     every = [name for both in named.records() for name in both]
     for id in every if takes_id else [""]:
         yield _filled(operation, operation.parameters, named, side, id)
-    if not needed:  # of all that it takes, some may not go together
-        banks = [place for place in operation.parameters if place.meaning == BANK]
-        yield _filled(operation, banks, named, side, "")
     if len(needed) == len(operation.parameters):
         return  # with no more than must be said, it would say the same again
-    for id in every if any(place.meaning == ID for place in needed) else [""]:
-        yield _filled(operation, needed, named, side, id)
+    # Of all that it takes, some may not go together.
+    with_bank = [p for p in operation.parameters if p.required or p.meaning == BANK]
+    for places in (needed, with_bank):
+        for id in every if any(place.meaning == ID for place in places) else [""]:
+            yield _filled(operation, places, named, side, id)
 
 
 def _filled(
@@ -269,12 +267,7 @@ def _varied(
     operation: Operation, place: Parameter, world: World, own: Side, other: Side
 ) -> Iterator[Twin]:
     first = world.own.records()[0][0]
-    with_it_only = _TOGETHER.get(place.name)
-    needed = [
-        one
-        for one in operation.parameters
-        if one is not place and (one.required or one.name == with_it_only)
-    ]
+    needed = [one for one in operation.parameters if one is not place and one.required]
     rest = {one.name: _own(one, world.own, own, first) for one in needed}
     many = "array" in _kinds(place.schema)
 

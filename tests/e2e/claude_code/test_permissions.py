@@ -11,7 +11,7 @@ from tests.e2e.claude_code.api import Json, Say, Use
 from tests.e2e.claude_code.conftest import MakeLab
 from tests.e2e.claude_code.sandbox import Lab
 from tests.e2e.claude_code.test_capture import talk
-from tests.e2e.claude_code.test_setup_and_removal import PLUGIN, learn
+from tests.e2e.claude_code.test_setup_and_removal import PLUGIN, learn, told_record
 
 QUESTION = {"question": "Why does the nightly import fail?"}
 OWN, OF_PLUGIN = "mcp__holdfast__", "mcp__plugin_holdfast_memory__"
@@ -99,8 +99,7 @@ def reviewed(make_shared_lab: MakeLab) -> Reviewed:
     assert done.status == 0, done.err
     lab.hold_worker()
     learn(lab)
-    found = json.loads(lab.holdfast("review", "brief", "--json").out)["statements"]
-    (name,) = [one["uri"] for one in found if "warmed after the import" in one["text"]][:1]
+    name = told_record(lab, "warmed after the import")
     script = f'sh "{PLUGIN}/scripts/holdfast.sh"'
     judge = f'{script} review --by-agent claude-code outdated {name} --why "The cache is gone."'
     verdict.append(Use("Bash", {"command": judge}))
@@ -145,7 +144,7 @@ def test_the_status_command_of_the_plugin_runs_nothing_but_its_script(
 def test_the_review_command_of_the_plugin_lists_the_brief_and_may_judge_and_nothing_else(
     reviewed: Reviewed,
 ) -> None:
-    assert "What the next start brief tells" in reviewed.listed
+    assert "warmed after the import" in reviewed.listed
     assert f"{PLUGIN}/scripts/holdfast.sh" in reviewed.listed
     assert "1 record judged outdated" in reviewed.judged
     assert "requires approval" in reviewed.other or "granted" in reviewed.other, reviewed.other

@@ -15,7 +15,7 @@ from holdfast.interfaces.mcp.main_spec import TOOLS
 from tests.e2e.claude_code.api import Json, Say, Use, texts
 from tests.e2e.claude_code.conftest import MakeLab
 from tests.e2e.claude_code.sandbox import Lab
-from tests.e2e.claude_code.test_setup_and_removal import learn
+from tests.e2e.claude_code.test_setup_and_removal import learn, told_record
 
 GIVEN: dict[str, Any] = {
     "question": "Why does the nightly import fail?",
@@ -28,6 +28,8 @@ GIVEN: dict[str, Any] = {
     "filePath": "src/cache.py",
     "type": "bugfix",
     "anchor": "2026-01-05",
+    "verdict": "useful",
+    "ids": [],
 }
 
 
@@ -75,6 +77,7 @@ def asked(make_shared_lab: MakeLab) -> Asked:
     assert lab.holdfast("setup", "--yes").status == 0
     lab.hold_worker()
     learn(lab)
+    GIVEN["ids"].append(told_record(lab, "warmed after the import"))
     for name, server in (("access", "memory"), ("search", "search")):
         command = (str(lab.python), "-I", "-m", "holdfast", "mcp", server)
         added = lab.run_claude("mcp", "add", name, "-s", "user", "--", *command)

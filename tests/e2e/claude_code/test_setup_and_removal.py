@@ -81,6 +81,13 @@ def learn(lab: Lab, *command: str) -> None:
     assert done.status == 0, done.err
 
 
+def told_record(lab: Lab, words: str) -> str:
+    """The name of the record that the brief tells in these words."""
+    told = lab.holdfast("brief").out
+    (line, *_) = [one for one in told.splitlines() if words in one and "(memory/" in one]
+    return line.rpartition("(")[2].rstrip(")")
+
+
 def test_claude_code_accepts_the_plugin_as_valid(make_lab: MakeLab) -> None:
     lab = make_lab(TALK)
     for folder in (PLUGIN, Path(__file__).parents[3]):

@@ -194,7 +194,7 @@ def test_no_payload_leaves_the_results_of_the_tools(attacked: Attacked) -> None:
             frames.check_text(opened, payload, fields)
         for name, given in (("memory", "question"), ("memory_reflect", "query")):
             text, data = call(engine, name, **{given: QUESTION})
-            frames.check_text(text, payload, tuple("0123456789["))
+            frames.check_text(text, payload, tuple("0123456789[-"))
             frames.check_data(data)
         text, data = call(engine, "team_query", question=QUESTION)
         frames.check_text(text, payload, ("| ", *"0123456789[", "Who knows: ", "No longer valid: "))

@@ -133,6 +133,7 @@ def test_the_main_server_works_with_the_official_client(place: Path) -> None:
         "domain": "testing",
         "content": "Use the fixtures in tests/conftest.py.",
         "action": "status",
+        "verdict": "useful",
     }
     steps: list[str] = []
 
@@ -146,6 +147,8 @@ def test_the_main_server_works_with_the_official_client(place: Path) -> None:
             wanted = {key: given[key] for key in tool.inputSchema.get("required", ())}
             told = await call(session, tool.name, wanted)
             assert not told["isError"] and told["structuredContent"], tool.name
+            if tool.name == "remember":
+                given["ids"] = [told["structuredContent"]["uri"]]
         told = await call(
             session, "memory", {"question": given["question"]}, progress_callback=note
         )

@@ -213,14 +213,8 @@ def judgement_of(text: str) -> Judgement | None:
 
 
 @pytest.mark.usefixtures("harbour")
-def test_an_agent_reads_what_the_brief_tells_and_judges_it_in_its_own_name(engine: Engine) -> None:
-    told = call(engine, "review")
-    text, data = told["content"][0]["text"], told["structuredContent"]
-    (berths,) = [one for one in data["statements"] if one["uri"] == name_of(BERTHS)]
-    assert berths["told"] and berths["judgement"] is None and f"| {BERTHS}" in text
+def test_an_agent_judges_what_the_brief_tells_in_its_own_name(engine: Engine) -> None:
     short = name_of(BERTHS).removeprefix("holdfast://")[: len("memory/") + 8]
-    assert f". {short} 2026-09-01 fact, agent" in text and "Which lamp of the pier" in text
-    assert "<system-reminder>" not in json.dumps(told) and "</brief>" not in json.dumps(told)
     judged = call(engine, "review", verdict="outdated", ids=[short], why="the berths were sold")
     assert judged["structuredContent"] == {
         "verdict": "outdated", "judged": [name_of(BERTHS)], "kept": [],
@@ -228,10 +222,6 @@ def test_an_agent_reads_what_the_brief_tells_and_judges_it_in_its_own_name(engin
     known = judgement_of(BERTHS)
     assert known is not None and known.who == "agent (a client)"
     assert (known.verdict.value, known.why) == ("outdated", "the berths were sold")
-    assert (
-        f"{short} 2026-09-01 fact, agent [outdated, by agent (a client)]"
-        in (call(engine, "review")["content"][0]["text"])
-    )
     words = "Every crane has a list of loads of its own."
     call(engine, "review", verdict="useful", ids=[name_of(CRANES)], words=words)
     with opened() as memory:
@@ -256,10 +246,7 @@ def test_a_verdict_of_an_agent_does_not_replace_that_of_a_person(engine: Engine)
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"verdict": "useful"}, "belong together"),
-        ({"ids": ["memory/1"]}, "belong together"),
-        ({"why": "so"}, "belong together"),
-        ({"verdict": "useful", "ids": []}, "belong together"),
+        ({"verdict": "useful", "ids": []}, "No record is named"),
         ({"verdict": "useful", "ids": ["memory/zzzz"]}, "no record"),
         ({"verdict": "outdated", "ids": [name_of(BERTHS)], "words": "So."}, "one useful record"),
     ],
@@ -290,7 +277,7 @@ def test_reflection_and_team_history_answer_from_records(
     assert told["citations"][0]["uri"].startswith("holdfast://")
     team = call(engine, "team_query", question="Who changed the importer?", limit=3)
     data = team["structuredContent"]
-    assert data["abstained"] and data["people"] == [] and data["citations"] == []
+    assert data["weak"] and data["confidence"] == "low" and data["people"] == []
 
 
 def test_the_team_history_tool_answers_what_changed_and_who_knows(
@@ -315,7 +302,6 @@ def test_asking_does_not_create_a_missing_memory(engine: Engine, project: Path) 
     for name, given in (
         ("memory_reflect", {"query": "x"}),
         ("auto_learn", {"action": "status"}),
-        ("review", {}),
         ("review", {"verdict": "useful", "ids": ["memory/1"]}),
     ):
         assert call(engine, name, **given)["isError"]

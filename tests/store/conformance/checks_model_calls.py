@@ -11,7 +11,6 @@ from holdfast.model.ledgers.model_calls import (
     ServicePause,
     Spending,
 )
-from holdfast.store.across_tables.erasure import Erasure
 from holdfast.store.ledgers.model_calls import DailySpending, UnsummarisedSession
 from holdfast.store.records.sessions import StaleSession
 from tests.store.conformance.samples import (
@@ -29,7 +28,6 @@ from tests.store.conformance.samples import (
 )
 
 _EVE = "2026-02-28T23:59:59.999Z"
-_NEXT_DAY = "2026-03-02T12:00:00.000Z"
 _OPEN = ModelCall(BANK, "c1", NOON, SESSION, "summaries", "anthropic", "m", 1000, 500, 0, 0.5)
 _DONE = replace(
     _OPEN, tokens_in=900, tokens_out=40, tokens_cached=100, usd=0.1, ms=70,
@@ -118,31 +116,6 @@ def check_model_results_are_found_by_hash_and_version(make_store: MakeStore) -> 
         expect(
             store.summaries.get(BANK, "h1"), newer, "what was made, after all derived is dropped"
         )
-
-
-def check_verdicts_of_models_are_replaced_and_derive_nothing(make_store: MakeStore) -> None:
-    with prepared(make_store) as store:
-        with store.transaction():
-            store.sessions.add(replace(a_session(id="s2"), ended=NOON))
-            store.turns.put([a_turn(1, session="s2")])
-            store.derived.put(BANK, "s2", [replace(an_exchange(id="x2"), session="s2")])
-        stale = store.sessions.stale()
-        first = replace(_MADE, kind="verdict", record="x2", content='{"verdict": "useful"}')
-        later = replace(first, time=_NEXT_DAY, content='{"verdict": "outdated"}')
-        other = replace(first, hash="h2", version=2)
-        with store.transaction():
-            for one in (first, later, other, replace(first, bank=OTHER)):
-                store.summaries.replace(one)
-            store.summaries.replace(replace(first, hash="h3", content="", problem="nonsense"))
-        expect(store.summaries.of_kind(BANK, "verdict"), [other, later], "verdicts")
-        expect(store.summaries.of_kind(BANK, "exchange"), [], "summaries")
-        expect(store.summaries.was_attempted(BANK, "h3", 1), True, "tried without a result")
-        expect(store.sessions.stale(), stale, "what is to be derived")
-        waiting = [one.session for one in store.summaries.unsummarised_sessions(NOON, 1)]
-        expect("s2" in waiting, True, "a verdict is no summary of its exchange")
-        with store.transaction():
-            store.erasure.erase(Erasure(BANK, sessions=(SESSION,)))
-        expect(store.summaries.of_kind(BANK, "verdict"), [], "a reason may speak of any session")
 
 
 def check_sessions_wait_for_a_model_until_it_was_tried(make_store: MakeStore) -> None:

@@ -143,7 +143,7 @@ TOOLS = (
         "Judge records that the brief at the start of a session told: useful, unneeded (true, but "
         "not worth telling) or outdated (no longer true). Use it only when the user asks, and "
         "check what is doubtful against the code. A verdict is yours; a user's stands above it. "
-        "After ten verdicts, older statements without one are not told.",
+        "After ten verdicts, older statements without one are not told. About 60 tokens.",
         {
             "verdict": {"type": "string", "enum": list(VERDICTS)},
             "ids": {

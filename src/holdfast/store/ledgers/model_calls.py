@@ -177,15 +177,6 @@ class ModelSummaryReader:
         """Whether a bank has any summary."""
         return self._is_there("SELECT 1 FROM model_summary WHERE bank = ? LIMIT 1", bank)
 
-    def of_kind(self, bank: str, kind: str) -> list[ModelSummary]:
-        """All answers of one kind, the oldest first."""
-        found = self._db.all(
-            f"SELECT {_SUMMARY} FROM model_summary WHERE bank = ? AND kind = ? AND content <> '' "
-            "ORDER BY time, version, hash",
-            (bank, kind),
-        )
-        return [ModelSummary(*row) for row in found]
-
     def _is_there(self, sql: str, *values: object) -> bool:
         return self._db.one(sql, values) is not None
 
@@ -209,13 +200,6 @@ class ModelSummaries(ModelSummaryReader):
                 "THEN excluded.first_seq ELSE stale_session.first_seq END",
                 (s.bank, session, first),
             )
-
-    def replace(self, summary: ModelSummary) -> None:
-        """Keep an answer in the place of one with the same hash and version. No session becomes
-        stale: nothing is derived from it."""
-        self._db.run(
-            upsert("model_summary", _SUMMARY, "bank, hash, version"), _summary_row(summary)
-        )
 
     def unsummarised_sessions(
         self, since: str, version: int, limit: int = 50
