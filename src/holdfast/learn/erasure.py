@@ -230,6 +230,7 @@ class HomeEraser:
             if known is not None and evidence != evidence_before.get(id, evidence):
                 self._store.curation.put_state(known._replace(was=""))
         self._curator.apply(bank, [Target(bank, *name) for name in sorted(corrected & left)])
+        update_bank_facts(self._store, bank)
 
     def _update_opinions(self, bank: str) -> None:
         """Remove the opinions that rest on what was erased."""

@@ -430,7 +430,6 @@ class Eraser:
     def erase_corrections(self, bank: str, names: Iterable[tuple[str, str]]) -> None:
         """Remove the texts of the corrections of these records."""
         listed = list(names)
-
         if listed:
             with self._writable_log():
                 for kind, id in listed:
@@ -444,6 +443,7 @@ class Eraser:
                         "WHERE bank = ? AND kind = ? AND id = ?",
                         (bank, kind, id),
                     )
+            self._progress.mark_changed(bank, "")
 
     def _erase_patterns(self, what: Erasure) -> None:
         """Remove patterns and proposals, which are made again, and refusals whose evidence is
