@@ -177,7 +177,7 @@ def test_briefs_settle_nothing_that_was_only_asked(world: World) -> None:
     goal = world.memory.briefs.goal_brief(f"{WHY} I want to use it again.", "proj")
     assert "drop" not in goal.text
     brief = world.memory.briefs.session_brief("proj").text
-    assert "unfinished: “Find out why we drop Kafka, please”" in brief  # as it was asked for
+    assert "ended: “Find out why we drop Kafka, please”" in brief  # as it was asked for
     assert "Decided" not in brief and "Believed" not in brief and "mcp__holdfast" not in brief
 
 

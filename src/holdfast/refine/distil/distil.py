@@ -28,6 +28,7 @@ from holdfast.refine.distil.selector import (
 from holdfast.refine.distil.utterances import Place, Quotes, Utterance, find_utterances
 from holdfast.refine.distil.wording import Context, Distilled, word_statements
 from holdfast.refine.facts.hypotheses import is_guess
+from holdfast.sources.question_forms import is_foreign_question, is_foreign_request, wonders
 
 _PROMPTS = frozenset((Place.PROMPT, Place.CORRECTION))
 # A question says nothing, nor does a line that only leads to the next.
@@ -87,8 +88,16 @@ def _says_something(candidate: Candidate, utterances: Sequence[Utterance]) -> bo
         return statement.is_whole
     if statement.text.rstrip(_MARKUP).endswith(_LEADS):
         return False
+    said = sentences(statement.text)
+    if utterance.is_person:
+        return not said or not all(map(_only_asks, said))
     # What an agent takes for a cause is no memory: whether it was right is not known yet.
-    return utterance.is_person or not any(map(is_guess, sentences(statement.text)))
+    return not any(map(is_guess, said))
+
+
+def _only_asks(sentence: str) -> bool:
+    """Whether a sentence asks or wonders, also without a question mark."""
+    return wonders(sentence) or is_foreign_question(sentence) or is_foreign_request(sentence)
 
 
 def _limits_for(utterances: Sequence[Utterance]) -> SelectionLimits:
