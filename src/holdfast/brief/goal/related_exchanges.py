@@ -357,6 +357,8 @@ def _tell(
         return
     found = [near.passage for near in one.found]
     stated = _statements(reader, bank, found, ended, outdated)
+    # The title is told anyway.
+    stated = (it for it in stated if own_words(it.text) not in exchange.title)
     statements = _distinct(stated, LIMITS.statements, said)
     # What takes something back is told by its own words, whatever is decided around it.
     ended_since = outdated.has_exchange(exchange) if found else exchange.status in ENDED_STATUSES
