@@ -35,7 +35,7 @@ def _recall(
         ("recall", query, "--budget", "low", *options),
         _get(f"/recall?q={query.replace(' ', '%20')}&budget=low{query_string}"),
         f'{{ search(query: "{query}", budget: "low"{graphql}) {{ abstained hits {{ uri kind'
-        " knowledge text time trust status layer session } misses { uri } suggestions } }",
+        " knowledge text time trust status layer session weak } suggestions } }",
         ("memory_recall", {"query": query, "budget": "low", **given}),
     )
 

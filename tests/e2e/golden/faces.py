@@ -65,7 +65,8 @@ def asked_of_all(
     """Ask every face of a memory with the sample sessions, or others, and a small repository; with
     some words `instead` of those that the calls have."""
     found = sorted(sessions or SAMPLES.glob("*/*.jsonl"))
-    return _answers(folder, _home(folder, found), found[0].stem, instead or {})
+    home = _home(folder, sessions or [SAMPLES])
+    return _answers(folder, home, found[0].stem, instead or {})
 
 
 def _home(folder: Path, sessions: Sequence[Path]) -> dict[str, str]:
