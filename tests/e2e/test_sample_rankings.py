@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import platform
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +21,8 @@ from tests.support.sample_rankings import (
 pytestmark = [pytest.mark.model, pytest.mark.slow]
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "rankings" / "tidewatch.json"
+# By how much the score of the best hit is above that of the next.
+_CLEARLY = 0.02
 
 
 @pytest.fixture(scope="module")
@@ -38,15 +39,26 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Holdfast]:
 def test_any_machine_ranks_the_sample_sessions_by_words_as_recorded(
     memory: Holdfast, recorded: Rankings
 ) -> None:
-    _assert_ranked_as_recorded(memory, recorded, "by words", at_least=200)
+    expected = {"by words": recorded["by words"]}
+    assert tuple(expected["by words"]) == QUESTIONS
+    assert sum(map(len, expected["by words"].values())) >= 200
+    found = rank_sample_questions(memory, searches=["by words"])
+    assert ranking_differences(expected, found) == []
 
 
-# Elsewhere vectors can differ a little (see the next test), and scores with them.
-@pytest.mark.skipif(platform.machine() != "aarch64", reason="recorded on aarch64")
-def test_aarch64_ranks_the_sample_sessions_by_meaning_as_recorded(
+def test_any_machine_finds_the_recorded_best_by_meaning(
     memory: Holdfast, recorded: Rankings
 ) -> None:
-    _assert_ranked_as_recorded(memory, recorded, "by meaning", at_least=250)
+    """Vectors can differ a little from machine to machine (see the next test), and scores with
+    them, so only hits that were clearly the best are compared."""
+    best = {
+        question: hits[0].uri
+        for question, hits in recorded["by meaning"].items()
+        if len(hits) > 1 and hits[0].score - hits[1].score > _CLEARLY
+    }
+    assert len(best) >= 10
+    found = rank_sample_questions(memory, [*best], searches=["by meaning"])["by meaning"]
+    assert {question: found[question][0].uri for question in best} == best
 
 
 def test_any_machine_gives_questions_nearly_the_recorded_vectors() -> None:
@@ -60,16 +72,6 @@ def test_any_machine_gives_questions_nearly_the_recorded_vectors() -> None:
 
     assert len(vectors) == len(QUESTIONS)
     assert cosines.min() >= 0.99 and cosines.mean() >= 0.999
-
-
-def _assert_ranked_as_recorded(
-    memory: Holdfast, recorded: Rankings, search: str, at_least: int
-) -> None:
-    expected = {search: recorded[search]}
-    assert tuple(expected[search]) == QUESTIONS
-    assert sum(map(len, expected[search].values())) >= at_least
-    found = rank_sample_questions(memory, searches=[search])
-    assert ranking_differences(expected, found) == []
 
 
 @pytest.mark.parametrize(
