@@ -48,7 +48,7 @@ def test_a_long_question_is_not_answered_by_the_nearest_conversation(harbour: Ho
         "Which supplier delivers the diesel for the boats of the harbour, how often do they come "
         "each week, and who signs for the notifications?"
     )
-    assert harbour.ask(question).abstained
+    assert harbour.ask(question).weak
     assert harbour.recall(question).abstained
 
 

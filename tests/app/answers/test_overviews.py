@@ -79,7 +79,7 @@ def test_what_is_open_lists_what_the_last_session_left(sample: Holdfast) -> None
 
 def test_what_one_has_to_know_has_something_of_each_kind(sample: Holdfast) -> None:
     said = sample.ask("What do I have to know?", BANK).answer
-    for part in (UTC, "fixed: The root cause of the duplicate alerts", PHONE):
+    for part in (UTC, "fixed: We no longer cache API responses", PHONE):
         assert part in said
 
 

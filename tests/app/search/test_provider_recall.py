@@ -95,12 +95,12 @@ def test_a_failing_plugin_is_reported_and_skipped_after_the_second_failure(tmp_p
     with memory_with(tmp_path, "dies", "good") as memory:
         for _ in range(2):
             answer = ask(memory)
-            assert "No answer from: dies: its program ended without an answer." in answer.caveats
+            assert "No answer from: dies: it ended or refused the request." in answer.caveats
             assert "good/search" in answer.answer
         started = (tmp_path / "notes").read_text().count("started")
         found = recall(memory)
     [arm] = [arm for arm in found.strategies if arm.name == "provider dies"]
-    assert arm.problem.startswith("paused until 2026-03-01 12:10: its program ended")
+    assert arm.problem.startswith("paused until 2026-03-01 12:10: it ended")
     assert (tmp_path / "notes").read_text().count("started") == started + 1
 
 

@@ -91,16 +91,10 @@ def test_an_imported_export_is_byte_identical_and_gives_the_same_answers(tmp_pat
 
 @pytest.mark.slow
 def test_opinions_are_restored_with_their_confidence_however_late(tmp_path: Path) -> None:
-    lines = [
-        {"session": f"s{day}", "time": f"2026-01-0{day}T10:00:00Z", "text": text}
-        for day in (1, 2, 3)
-        for text in ("I prefer ripgrep.", "ripgrep works great.")
-    ]
-    path = tmp_path / "talk.jsonl"
-    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     settings = Settings(tmp_path / "home", tmp_path / "claude", embed_model="none")
     with Holdfast(settings, lambda: "2026-03-01T00:00:00.000Z", create=True) as memory:
-        memory.imports.import_conversation(path, "fleet")
+        for opinion in ("Ripgrep works well.", "The mast sensor is unreliable."):
+            memory.retain(opinion, "opinion", 0.8, bank="fleet")
         memory.ingestion.update()
         first = export(memory, tmp_path / "one.jsonl", derived=False)
     assert len(rows(first, "opinion")) == 2
@@ -123,7 +117,8 @@ def test_forgotten_records_and_secrets_are_not_exported(tmp_path: Path) -> None:
     assert "[redacted:colour]" in data and "forget" in data
     with opened(tmp_path / "other") as other:
         other.imports.import_export(tmp_path / "one.jsonl")
-        assert other.recall("harbour office red masts", bank="all").hits == ()
+        found = other.recall("harbour office red masts", bank="all").hits
+        assert not [hit for hit in found if "harbour office" in hit.text]
         assert export(other, tmp_path / "two.jsonl", derived=False)
 
 

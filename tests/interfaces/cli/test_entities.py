@@ -80,7 +80,7 @@ def test_a_network_without_memories_is_reported(
     assert found["hits"] == [] and "no memories of network opinion" in found["notes"][0]
     output_of(capsys, "remember", "AuthProvider stays in the root layout.")
     told = " ".join(output_of(capsys, "recall", "AuthProvider", "--network", "opinion").split())
-    assert "network opinion; of those it has: world." in told
+    assert "network opinion; of those it has: observation, world." in told
     found = json.loads(output_of(capsys, "recall", "AuthProvider", "--network", "world", "--json"))
     assert [hit["kind"] for hit in found["hits"]] == ["memory"] * len(found["hits"]) and found[
         "hits"

@@ -171,13 +171,6 @@ def test_a_state_that_was_ended_is_of_low_confidence_alone(tmp_path: Path) -> No
     assert f"{LEAD}In `FileRow`, {BEFORE}" in ended.answer and ended.confidence is Confidence.LOW
 
 
-@pytest.mark.parametrize("change", [False, True])
-def test_a_reflection_claims_nothing_that_was_changed_since(tmp_path: Path, change: bool) -> None:
-    with open_filled_at_once(tmp_path, session(change)) as memory:
-        told = memory.reflect("the export button of the report page for drafts", store=False)
-    assert any(BROKEN in claim.sentence for claim in told.claims) is not change
-
-
 @pytest.mark.slow
 def test_what_the_exchange_of_a_change_says_at_its_end_was_not_changed_by_it(
     tmp_path: Path,
