@@ -24,7 +24,6 @@ from holdfast.model.knowledge import Pattern, Proposal, ProposalKind, Refusal, R
 from holdfast.model.opinions import Opinion
 from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import uri
-from holdfast.refine.rules.commit_style import DOMAIN as COMMITS
 from holdfast.sources.rule_files import any_file_matches
 from holdfast.sources.rule_locations import MEMORY_FILE
 from holdfast.store.protocol import Reader
@@ -132,8 +131,6 @@ def refused_texts(refusals: Sequence[Refusal]) -> list[str]:
 def _promotion(pattern: Pattern, root: Path | None, now: str) -> Proposal:
     path = destination(pattern)
     people = f" by {len(pattern.authors)} people" if len(pattern.authors) > 1 else ""
-    how = "followed in the latest" if pattern.domain == COMMITS else "stated in"
-    what = "commits" if pattern.domain == COMMITS else "different places"
     return Proposal(
         pattern.bank,
         content_id("proposal", pattern.id),
@@ -142,7 +139,8 @@ def _promotion(pattern: Pattern, root: Path | None, now: str) -> Proposal:
         pattern.content,
         pattern.domain,
         path,
-        f"{how} {pattern.occurrences} {what}{people}; confidence {pattern.confidence}",
+        f"stated in {pattern.occurrences} different places{people}; "
+        f"confidence {pattern.confidence}",
         now,
         pattern.trust,
         path_globs(pattern),

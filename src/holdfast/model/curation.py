@@ -177,11 +177,3 @@ def in_effect(log: Iterable[Curation]) -> list[Curation]:
     log = list(log)
     undone = {entry.target for entry in log if entry.action is Action.UNDO}
     return [e for e in log if e.action is not Action.UNDO and str(e.seq) not in undone]
-
-
-def not_restored(decisions: Iterable[Curation]) -> list[Curation]:
-    """The decisions without those that hid a record which was restored later."""
-    decisions = list(decisions)
-    restored = {e.target: e.seq for e in decisions if e.action is Action.RESTORE}
-    hiding = (Action.FORGET, Action.MERGE)
-    return [e for e in decisions if e.action not in hiding or e.seq > restored.get(e.target, -1)]

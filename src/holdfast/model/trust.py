@@ -19,26 +19,12 @@ class Trust(StrEnum):
 
 # The words of people: of the user, and of those who work on the project.
 PEOPLE = (Trust.USER, Trust.TEAM)
-# Where a text comes from, in words. What an import or a website says is nobody's here.
-_SOURCES = {
-    Trust.USER: "person",
-    Trust.TEAM: "person",
-    Trust.ASSISTANT: "agent",
-    Trust.TOOL: "agent",
-    Trust.IMPORT: "an import",
-    Trust.EXTERNAL: "somebody outside the project",
-}
 _RANK = {trust: rank for rank, trust in enumerate(Trust)}
 
 
 def least_trusted(origins: Iterable[Trust]) -> Trust:
     """The trust of a record derived from `origins`; without any, external."""
     return max(origins, key=_RANK.__getitem__, default=Trust.EXTERNAL)
-
-
-def source_of(trust: Trust) -> str:
-    """Where a text with this trust comes from, as "person" or "agent"."""
-    return _SOURCES[trust]
 
 
 class Status(StrEnum):

@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.model.team import Commit
 from holdfast.model.trust import Trust
-from holdfast.refine.rules.commit_style import commit_patterns
 from holdfast.refine.rules.conventions import as_rule, find_conventions
 from holdfast.refine.rules.domains import domain_of
 from holdfast.refine.rules.patterns import make_patterns
@@ -118,25 +116,6 @@ def test_external_statements_are_listed_but_not_counted() -> None:
     assert (found.occurrences, found.confidence, found.trust) == (0, 0.0, Trust.EXTERNAL)
     (mixed,) = make_patterns("b", [*outside, stated(9, text)])
     assert (mixed.occurrences, mixed.trust) == (1, Trust.EXTERNAL)
-
-
-def commit(n: int, subject: str, body: str = "") -> Commit:
-    who = ("Ann", "Ben")[n % 2]
-    return Commit("b", f"{n:040}", f"2026-01-01T00:{n:02}:00Z", who, f"{who}@x.org", subject, body)
-
-
-def test_a_style_of_nearly_all_commits_is_a_pattern() -> None:
-    typed = [commit(n, f"feat(parser): step {n}") for n in range(20)]
-    (found,) = commit_patterns("b", [*typed, commit(30, "Merge branch 'x'"), commit(31, "oops")])
-    assert found.content == "Commit subjects follow Conventional Commits: `type(scope): subject`."
-    assert (found.domain, found.occurrences, found.authors) == ("commits", 20, ("Ann", "Ben"))
-    assert list(commit_patterns("b", typed[:5])) == []
-    assert list(commit_patterns("b", [commit(n, f"Change {n}") for n in range(30)])) == []
-    tickets = [commit(n, f"ABC-{n}: do it", "Signed-off-by: A <a@x.org>") for n in range(20)]
-    assert [p.content for p in commit_patterns("b", tickets)] == [
-        "Commit subjects start with their ticket, as in `ABC-123`.",
-        "Commits are signed off: `Signed-off-by: Name <mail>`.",
-    ]
 
 
 def test_globs_are_checked_against_the_files_of_a_repository(tmp_path: Path) -> None:

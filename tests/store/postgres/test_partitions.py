@@ -8,15 +8,13 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 
 import numpy as np
-import psycopg
 import pytest
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import SettingsError
 from holdfast.settings import Settings
 from holdfast.store.postgres.nearest import PgVectorLimits
-from holdfast.store.postgres.partitions import PARTITIONED_TABLES, distributed
-from holdfast.store.postgres.schema import migrations
+from holdfast.store.postgres.partitions import PARTITIONED_TABLES
 from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.protocol import Store
 from tests.store.conformance import (
@@ -46,28 +44,6 @@ _WANTED = [
     if os.environ.get("HOLDFAST_TEST_ALL")
     or check.__module__ in {module.__name__ for module in _MODULES}
 ]
-_KEYS = (
-    "SELECT c.relname, (SELECT attname FROM pg_attribute WHERE attrelid = c.oid "
-    "AND attnum = i.indkey[0]) FROM pg_class AS c JOIN pg_index AS i ON i.indrelid = c.oid "
-    "AND i.indisprimary WHERE c.relnamespace = 'holdfast'::regnamespace"
-)
-# Refuses what Citus refuses: keys without the bank, and references to what lies elsewhere.
-_CITUS = """
-    CREATE FUNCTION public.create_distributed_table(
-        cut regclass, by_column text, colocate_with text DEFAULT 'default'
-    ) RETURNS void LANGUAGE plpgsql AS $$ BEGIN
-        IF EXISTS (SELECT 1 FROM pg_index AS i WHERE i.indrelid = cut AND i.indisunique
-            AND NOT EXISTS (SELECT 1 FROM pg_attribute AS a WHERE a.attrelid = cut
-                AND a.attname = by_column AND a.attnum = ANY (i.indkey))) THEN
-            RAISE EXCEPTION '% has a key without %', cut, by_column;
-        END IF;
-        IF EXISTS (SELECT 1 FROM pg_constraint WHERE contype = 'f' AND (conrelid = cut
-            OR confrelid = cut)) THEN
-            RAISE EXCEPTION '% refers to what lies elsewhere, or is referred to', cut;
-        END IF;
-        IF colocate_with <> 'default' THEN PERFORM colocate_with::regclass; END IF;
-    END $$
-"""
 
 
 @pytest.mark.parametrize("check", _WANTED, ids=[check.__name__ for check in _WANTED])
@@ -193,26 +169,6 @@ def test_a_large_bank_in_a_partition_has_its_own_index(postgres: Server, tmp_pat
             "WHERE relam = (SELECT oid FROM pg_am WHERE amname = 'hnsw')"
         )
         assert len(tables) == 1 and "half_vector_p" in tables[0][0]
-
-
-@pytest.mark.usefixtures("vectors_on_server")
-def test_the_statements_for_citus_fit_the_tables(postgres: Server) -> None:
-    url = postgres.database()
-    keys = dict(postgres.run(url, _KEYS))
-    assert {keys[name] for name in PARTITIONED_TABLES} == {"bank"}
-    postgres.run(url, _CITUS)
-    statements = distributed([script for _, script in migrations()])
-
-    with psycopg.connect(url, autocommit=True) as raw:
-        for statement in statements:
-            raw.execute(statement.replace("create_", "public.create_").encode())
-
-    assert sum("create_distributed_table" in statement for statement in statements) == len(
-        PARTITIONED_TABLES
-    )
-    with closing(PostgresStore(url)) as store:
-        fill(store, some_vectors(20))
-        assert len(by_server(store, some_vectors(20)[3])) == 10
 
 
 def test_too_many_partitions_are_refused(postgres: Server) -> None:

@@ -18,7 +18,6 @@ from holdfast.recall.lookup.timeline import Event, timeline
 from holdfast.store.across_tables.overview import PeriodCount
 from holdfast.store.protocol import Reader
 
-KINDS = ("digest", "exchange", "commit", "pull", "issue", "fact", "memory", "imported")
 _SPAN = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?")
 # The length of the periods of a span, by its own length: months, months, days, hours.
 _PERIOD_LENGTH = {0: 7, 4: 7, 7: 10, 10: 13}

@@ -12,7 +12,7 @@ from holdfast.language import is_chatter, plain, sentences
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.refine.core.status_reports import reports_status
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
-from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS, without_review_remarks
+from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS
 from holdfast.regex import regex
 
 # The strength from which a sentence counts as a decision: one explicit phrase, or an order that
@@ -94,7 +94,6 @@ def find_decision_sentences(text: str, by_person: bool) -> list[DecisionSentence
     returned as one sentence, since its other sentences give the reasons."""
     typed = by_person and len(text) <= MAX_TYPED_CHARS
     text = text[:_MAX_TEXT_CHARS]
-    text = without_review_remarks(text) if by_person else text
     found: list[DecisionSentence] = []
     if not _may_settle(text, typed):
         return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from itertools import groupby
 
 from holdfast.refine.requests.agent_prompts import gives_role
@@ -72,11 +71,10 @@ def is_history(text: str) -> bool:
 
 
 def own_lines(text: str) -> str:
-    """A message without the lines that quote somebody, what a reviewer said, and the lines that a
-    program printed."""
+    """A message without the lines that quote somebody and those that a program printed."""
     kept: list[str] = []
     is_introduced = False
-    text = without_review_remarks(_QUOTING_LINE.sub("", text))
+    text = _QUOTING_LINE.sub("", text)
     for is_blank, block in groupby(text.split("\n"), key=_is_blank):
         lines = list(block)
         if not is_blank:
@@ -125,197 +123,3 @@ def typed_text(text: str) -> str:
     paragraphs = [block for block in _BLANK_LINE.split(text) if block.strip()]
     ends = dict.fromkeys((*paragraphs[:1], *paragraphs[-1:]))
     return "\n\n".join(block for block in ends if len(block) <= _MAX_PARAGRAPH_CHARS)
-
-
-# What a reviewer said, pasted by a person: remarks on a change, of people or of a program ("A
-# review comment: …", "Address this: …"). They are work to be done, and lay nothing down.
-
-# Programs that review changes.
-_BOTS = (
-    r"(?:code ?rabbit(?:ai)?|copilot|codex|bugbot|cursor|greptile|gemini|claude|chatgpt|sonar\w*|"
-    r"codeql|qodo|ellipsis|graphite|deepsource|codacy|sourcery|devin|dependabot|sentry)(?: bot)?"
-)
-_REMARKS = (
-    r"(?:comments?|feedback|findings?|remarks?|notes?|observations?|suggestions?|concerns?|nits?|"
-    r"nitpicks?|issues?|points?)"
-)
-_REVIEW = r"(?:(?:code|pr|peer|security|pull request) )?review(?:er)?s?(?:['’]s?)?"
-_SAYS = (
-    r"(?:says?|said|found|flagged|noted?|noticed|complain(?:s|ed)|suggest(?:s|ed)|wrote|"
-    r"point(?:s|ed) out|commented|reported|mentioned)"
-)
-# Before a colon, that somebody reviewed: "Another review comment", "Observation from a PR review",
-# "Copilot says". A "cursor issue" or a "PR note" is the person's own.
-_NAMES_REVIEW = regex(
-    rf"\b{_REVIEW} {_REMARKS}\b[^:.?!]{{0,60}}:|"
-    rf"\b(?:pr|pull request|{_BOTS})(?: (?:code )?review(?:er)?)? "
-    r"(?:comments?|feedback|findings?|remarks?)\b[^:.?!]{0,60}:|"
-    rf"\b{_REMARKS}\b[^:.?!]{{0,40}} (?:from|of|by|in) [^:.?!]{{0,30}}\b(?:{_REVIEW}|{_BOTS})\b"
-    r"[^:.?!]{0,30}:|"
-    rf"\b(?:{_REVIEW}|{_BOTS}) (?:also )?{_SAYS}\b[^:.?!]{{0,40}}:",
-    re.IGNORECASE,
-)
-# Before the colon, that the person speaks.
-_OF_ONES_OWN = regex(r"\b(?:my|our|decisions?|decided|agreed)\b", re.IGNORECASE)
-# Somebody decides, wherever that stands: reviewers ask and recommend.
-_DECIDES = regex(
-    r"\bfrom now on\b|\bdecisions?:|\bi disagree\b|"
-    r"\b(?:the|our) team(?:['’]ve| have| had)? (?:decided|agreed|settled)\b",
-    re.IGNORECASE,
-)
-# Before a colon, work without a word of what it is: "Address this", "Let's resolve these 2".
-_GIVES_WORK = regex(
-    r"^\W*(?:(?:ok(?:ay)?|now|also|please|pls|and|then|next|let['’]?s|can you|could you|we should|"
-    r"i want you to)\W+)*(?:address|fix|resolve|solve|handle|tackle|look (?:at|into)|"
-    r"take care of|work on|respond to|evaluate|consider) (?:this|these|that|those|the following|"
-    r"following|the below)(?: (?:\d+|one|two|three|few|more|other|last|first|remaining|open))*"
-    rf"(?: (?:\w+ )?(?:{_REMARKS}|bugs?|problems?|errors?|warnings?|items?|things?|ones?))?"
-    r"(?: (?:below|first|next|now|too|please))*:|"
-    rf"^\W*(?:(?:\w+ )?(?:{_REMARKS}|bugs?|problems?) to (?:fix|address|resolve)|"
-    rf"(?:minor|critical|major) {_REMARKS})\b[^:.]{{0,20}}:",
-    re.IGNORECASE,
-)
-# What a program that reviews writes of its own: labels, the file and the lines, how bad it is.
-_OF_A_PROGRAM = regex(
-    r"^\W*(?:refactor suggestion|actionable comments posted|committable suggestion|"
-    r"prompt for ai agents?|duplicate comments?|outside diff range|verify each finding against|"
-    r"nitpick(?: comments?)?(?: \(\d+\))?)\b(?:\W|$)|^\s*[-*•_]*\s*⚠\ufe0f?\s*\**(?:issue|missing|"
-    r"problem|bug|risk|potential|warning)\b|^\W*suggested change\W*$|^\W*comment on lines? \+?\d|"
-    r"^\W*in `?@?[\w./-]+`? (?:around|at) lines? \d|"
-    r"^\W*potential issue\W*$|^\W*(?:critical|major|minor|high|medium|low) severity\W*$|"
-    r"^\W*(?:(?:severity|confidence|impact|category|type)\W{1,4}(?:critical|major|minor|high|medium|"
-    r"low|trivial|[\d.]+)(?:[\s|,;%*_·•-]{1,8}|$)){1,4}$",
-    re.IGNORECASE,
-)
-# A name of code in prose, and what goes wrong: how a reviewer describes a fault.
-_NAME_OF_CODE = regex(
-    r"\b(?:[a-z]+[A-Z]\w+|[A-Z][a-z]+[A-Z]\w+|\w{1,40}_\w+|\w{1,40}\(\)|lines? \d+)"
-)
-_GOES_WRONG = regex(
-    r"\b(?:mismatch\w*|inefficient|inconsistent\w*|leading to|undercount\w*|overcount\w*|"
-    r"(?:will|would|can|could) (?:fail|break|crash|panic|leak|return|be lost)|causes?|causing|"
-    r"breaking|race condition|performance issue|expensive|should be avoided|duplicating|"
-    r"never (?:\w+ed|read)|no longer exists|however)\b",
-    re.IGNORECASE,
-)
-_REQUIRES = regex(r"\b(?:must|shall)\b", re.IGNORECASE)
-_MIN_FINDING_CHARS, _MIN_NAMES = 160, 2
-# After what is wrong, how reviewers put what is to be done; and how people speak of themselves and
-# to somebody.
-_CONSIDER = regex(r"[.:;!?)`]\s+Consider (?:\w+ly )?\w+ing\b")
-_SPEAKS = regex(
-    r"\b(?:i|i['’]\w+|we|we['’]\w+|my|our|let['’]?s|me|us|please|you|your)\b", re.IGNORECASE
-)
-# Every remark has one of these words. Looking for them takes a fraction of the time of a pattern.
-_REVIEWERS = (
-    "review", "pr comment", "pr feedback", "pr finding", "pr remark", "pull request", "rabbit",
-    "copilot", "codex", "bugbot", "cursor", "greptile", "gemini", "claude", "chatgpt", "sonar",
-    "codeql", "qodo", "ellipsis", "graphite", "deepsource", "codacy", "sourcery", "devin",
-    "dependabot", "sentry",
-)  # fmt: skip
-_LABELS = ("badge]", "useful? react with")
-_OF_REVIEWS = (
-    *_REVIEWERS, *_LABELS, "potential issue", "refactor suggestion", "actionable comments",
-    "committable", "prompt for ai", "duplicate comment", "outside diff", "verify each finding",
-    "nitpick", "⚠", "suggested change", "comment on line", "around line", "at line", "severity",
-    "confidence", "impact", "category", "consider ", "address th", "fix th", "resolve th",
-    "solve th", "handle th", "tackle th", "look at th", "look into th", "take care of th",
-    "work on th", "respond to th", "evaluate th", " following", "to fix:", "to address:",
-    "to resolve:", "minor ", "critical ", "major ", "mismatch", "inefficient", "inconsistent",
-    "leading to", "count", "fail", "break", "causes", "causing", "performance", "expensive",
-    "should be avoided", "duplicating", "never ", "however",
-    "no longer exists", " crash", " panic", " leak",
-)  # fmt: skip
-# Only so much of a line is looked at for how a remark begins.
-_MAX_OPENING_CHARS = 300
-# A person goes on after a remark: a short paragraph that says what they think or want.
-_MAX_OWN_CHARS = 240
-_OWN = regex(
-    r"(?:i|i['’]\w+|we|we['’]\w+|let['’]?s|please|pls|be sure|make sure|also|but|just|no|yes|"
-    r"ok|okay|keep|use|do|don['’]?t|never|always|what|is|are|can|could|should|how|why|fix|"
-    r"this is|that['’]?s|it['’]?s|same|pr|my)\b",
-    re.IGNORECASE,
-)
-# What stands before the first word: of an item of a list, and of a remark in brackets.
-_MARKS, _BRACKETS = " \t-*•.)(0123456789", " \t("
-# Who gives work may say at once how it is wanted.
-_WISHES = regex(
-    r"\b(?:i|we)(?:['’]d| would)? (?:want|need|prefer|should|like|decided)\b|\blet['’]?s\b|"
-    r"\bfrom now on\b|\binstead of\b|"
-    r"\b(?:always|never)\b(?! (?:\w+ed|read|runs?|set|reached|returns?)\b)",
-    re.IGNORECASE,
-)
-
-
-def without_review_remarks(text: str) -> str:
-    """A message without what a reviewer said in it. The lines stay where they are."""
-    if not _has_any(_OF_REVIEWS, text):
-        return text
-    kept: list[str] = []
-    remarks = _Remarks()
-    for is_blank, block in groupby(text.split("\n"), key=_is_blank):
-        lines = list(block)
-        if is_blank:
-            kept += lines
-        elif _is_finding(" ".join(lines)):
-            kept += [""] * len(lines)
-        else:
-            kept += [remarks.own_part(line, number == 0) for number, line in enumerate(lines)]
-    return "\n".join(kept)
-
-
-class _Remarks:
-    """Reads a message line by line, and knows whether a reviewer speaks."""
-
-    def __init__(self) -> None:
-        self._is_remark = False
-        self._is_given_as_work = False
-
-    def own_part(self, line: str, starts_paragraph: bool) -> str:
-        """What of the next line is the person's."""
-        head = line[:_MAX_OPENING_CHARS]
-        has_colon = ":" in head
-        is_named = has_colon and _has_any(_REVIEWERS, head)
-        reviewed = _NAMES_REVIEW.search(head) if is_named else None
-        if reviewed is not None and _OF_ONES_OWN.search(head[: reviewed.end()]):
-            reviewed = None
-        given = _GIVES_WORK.match(head) if has_colon else None
-        opened = reviewed or given
-        if opened is None and not _OF_A_PROGRAM.match(head) and not _has_any(_LABELS, head):
-            is_own = starts_paragraph and _is_own_paragraph(line)
-            says_how = self._is_given_as_work and _says_how(line)
-            decides = is_own or says_how or _DECIDES.search(line) is not None
-            self._is_remark = self._is_remark and not decides
-            return "" if self._is_remark else line
-        start = opened.end() if opened is not None else 0
-        self._is_given_as_work = given is not None and reviewed is None
-        says_how = self._is_given_as_work and _says_how(line[start:])
-        self._is_remark = not says_how and _DECIDES.search(line[start:]) is None
-        return line[:start] if self._is_remark else line
-
-
-def _has_any(words: Sequence[str], text: str) -> bool:
-    text = text.lower()
-    return any(word in text for word in words)
-
-
-def _is_finding(paragraph: str) -> bool:
-    """Whether a paragraph says what is wrong in the code, and perhaps what to consider, as nobody
-    speaks who wants something."""
-    paragraph = paragraph[:MAX_TYPED_CHARS]
-    is_long = len(paragraph) >= _MIN_FINDING_CHARS
-    names = _NAME_OF_CODE.findall(paragraph) if is_long else ()
-    faults = len(names) >= _MIN_NAMES and _GOES_WRONG.search(paragraph)
-    faults = faults and not (_LAYS_DOWN.search(paragraph) or _REQUIRES.search(paragraph))
-    says = bool(faults or _CONSIDER.search(paragraph)) and not _SPEAKS.search(paragraph)
-    return says and _DECIDES.search(paragraph) is None
-
-
-def _says_how(line: str) -> bool:
-    """Whether who gives work says how it is wanted."""
-    return _OWN.match(line.lstrip(_MARKS)) is not None or _WISHES.search(line) is not None
-
-
-def _is_own_paragraph(line: str) -> bool:
-    """Whether a person goes on with this line. What programs put in bold is theirs."""
-    return len(line) <= _MAX_OWN_CHARS and _OWN.match(line.lstrip(_BRACKETS)) is not None

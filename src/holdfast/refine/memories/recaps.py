@@ -29,7 +29,6 @@ from holdfast.model.opinions import MemoryOccurrence
 from holdfast.model.records import Exchange, Role, Turn
 from holdfast.model.uris import uri
 from holdfast.refine.core import signals
-from holdfast.refine.core.idea_requests import asks_for_ideas
 from holdfast.refine.core.passages import date_words, split_identifiers
 from holdfast.refine.core.source_code import are_code
 from holdfast.refine.facts.changed_recaps import recap_words
@@ -336,9 +335,6 @@ def _candidates(
     messages: Sequence[_Message], place: int, message: _Message
 ) -> Iterator[_Candidate]:
     if place < 2 or message.worked or message.calls > LIMITS.max_calls:
-        return
-    asked = next((m.text for m in reversed(messages[:place]) if m.is_person), "")
-    if not message.is_person and asks_for_ideas(asked):
         return
     if message.is_person and len(message.text) > LIMITS.max_typed:
         return

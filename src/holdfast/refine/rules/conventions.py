@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from holdfast.language import collapse_spaces, content_stems, is_chatter, plain, sentences
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
-from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS, without_review_remarks
+from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS
 from holdfast.regex import regex
 
 _MIN_CHARS = 12
@@ -129,7 +129,7 @@ def find_conventions(text: str, explicit_only: bool = False) -> list[Convention]
     if len(text) > MAX_TYPED_CHARS or (explicit_only and not _EXPLICIT_HINT.search(text)):
         return []
     found: list[Convention] = []
-    for sentence in sentences(without_review_remarks(text)):
+    for sentence in sentences(text):
         convention = _convention(sentence)
         if convention is not None and (convention.explicit or not explicit_only):
             found.append(convention)

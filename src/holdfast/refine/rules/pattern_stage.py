@@ -10,7 +10,6 @@ from holdfast.model.team import Commit
 from holdfast.model.trust import ENDED_STATUSES
 from holdfast.refine.core.curated_records import apply_decision, remembered_by_people
 from holdfast.refine.core.statement_similarity import says_the_same, statement_features
-from holdfast.refine.rules.commit_style import commit_patterns
 from holdfast.refine.rules.patterns import make_patterns
 from holdfast.refine.rules.statements import (
     commit_statements,
@@ -34,7 +33,6 @@ def update_patterns(writer: Writer, on_progress: Callable[[], None] = lambda: No
                     _update_statements(writer, bank, change.session)
                     on_progress()
                 writer.progress.mark_seen(bank, NAME, VERSION, changes[-1].number)
-                commits = list(_commits(writer, bank))
                 superseded = _superseded_records(writer, bank)
                 ended = [e for e in writer.facts.ended_statements(bank) if e.everywhere]
                 statements = [
@@ -42,8 +40,7 @@ def update_patterns(writer: Writer, on_progress: Callable[[], None] = lambda: No
                     for s in writer.rules.statements(bank)
                     if s.uri not in superseded and not _has_ended(s, ended)
                 ]
-                patterns = make_patterns(bank, statements)
-                writer.rules.put_patterns(bank, [*patterns, *commit_patterns(bank, commits)])
+                writer.rules.put_patterns(bank, make_patterns(bank, statements))
     return banks
 
 

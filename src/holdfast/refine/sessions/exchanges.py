@@ -32,7 +32,6 @@ from holdfast.refine.facts.momentary_orders import is_for_the_moment
 from holdfast.refine.requests.agent_prompts import gives_role
 from holdfast.refine.requests.headlines import COMMAND, headline
 from holdfast.refine.requests.headlines import LIMITS as HEADLINE_LIMITS
-from holdfast.refine.requests.restated_requests import restated_request
 from holdfast.refine.sessions.made_branches import made_branch
 from holdfast.regex import regex
 
@@ -159,9 +158,7 @@ def build_exchange(turns: Sequence[Turn], root: str = "") -> Exchange:
     asks = signals.is_question(request)
     delegated = bool(signals.tool_calls(turns, signals.SUBAGENT_TOOLS))
     changed = bool(modified or commits) or (delegated and not asks)
-    opening = replies[0].text if replies else ""
     asked = headline(request)
-    asked = restated_request(request, asked, opening) or asked
     title = _title(asked, request, reply, modified, commits + pulls)
     title = truncate(title, LIMITS.title_characters)
     # One more than is needed, because the title may be one of them.

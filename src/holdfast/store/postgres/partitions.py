@@ -1,4 +1,4 @@
-"""Tables split by bank: into partitions on one server, or over the servers of a Citus cluster.
+"""Tables split by bank into partitions.
 
 Nearly every primary key starts with the bank, and every query names one, so the rows of a bank can
 be kept together anywhere. Only the tables that grow with the transcripts are split. Their numbers
@@ -8,7 +8,6 @@ are then unique by the sequence that they come from, not by an index.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 # What grows with the transcripts. `half_vector` is not made by a migration (`nearest.py`).
 PARTITIONED_TABLES = (
@@ -44,32 +43,3 @@ def _not_unique(index: re.Match[str]) -> str:
     if index[2] not in PARTITIONED_TABLES:
         return index[0]
     return index[0].replace("CREATE UNIQUE INDEX", "CREATE INDEX")
-
-
-def distributed(scripts: Sequence[str], schema: str = "holdfast") -> list[str]:
-    """The statements that distribute the large tables of a new memory over the servers of a Citus
-    cluster, with the rows of a bank together. The small tables stay with the coordinator."""
-    found = [index for script in scripts for index in _UNIQUE.finditer(script)]
-    statements = [
-        "SET citus.enable_unsafe_triggers = on;",
-        f"SET search_path = {schema};",
-        "ALTER TABLE turn DROP CONSTRAINT turn_bank_session_fkey;",
-    ]
-    for index in found:
-        if index[2] in PARTITIONED_TABLES:
-            column = _column_of(scripts, index)
-            statements.append(f"DROP INDEX {index[1]};")
-            statements.append(f"CREATE INDEX {index[1]} ON {index[2]} ({column});")
-    first, *others = PARTITIONED_TABLES
-    statements.append(f"SELECT create_distributed_table('{first}', 'bank');")
-    statements += [
-        f"SELECT create_distributed_table('{name}', 'bank', colocate_with => '{first}');"
-        for name in others
-    ]
-    return statements
-
-
-def _column_of(scripts: Sequence[str], index: re.Match[str]) -> str:
-    text = next(script for script in scripts if index[0] in script)
-    start = text.index(index[0]) + len(index[0])
-    return text[start : text.index(")", start)]
