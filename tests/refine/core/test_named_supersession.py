@@ -16,53 +16,9 @@ from holdfast.refine.core.named_supersession import (
 from tests.support.refine_banks import open_filled_at_once, session_on
 from tests.support.transcripts import Script
 
-# By language: what was settled on 3 May, and what an agent says later.
-BY_LANGUAGE = {
-    "en": (
-        "Search results are cached in Redis for an hour.",
-        "Search results are a table in SQLite. This replaces what we agreed on May 3rd.",
-    ),
-    "de": (
-        "Suchergebnisse liegen eine Stunde in Redis.",
-        "Suchergebnisse sind eine Tabelle in SQLite. Das ersetzt die Entscheidung vom 3. Mai.",
-    ),
-    "fr": (
-        "Les résultats de recherche restent une heure dans Redis.",
-        "Les résultats de recherche sont dans SQLite. Cela remplace la décision du 3 mai.",
-    ),
-    "es": (
-        "Los resultados de búsqueda se guardan una hora en Redis.",
-        "Los resultados de búsqueda van en SQLite. Esto sustituye la decisión del 3 de mayo.",
-    ),
-    "it": (
-        "I risultati della ricerca restano un'ora in Redis.",
-        "I risultati della ricerca sono in SQLite. Questo sostituisce la decisione del 3 maggio.",
-    ),
-    "pt": (
-        "Os resultados da busca ficam uma hora no Redis.",
-        "Os resultados da busca ficam no SQLite. Isto substitui a decisão de 3 de maio.",
-    ),
-    "nl": (
-        "Zoekresultaten staan een uur in Redis.",
-        "Zoekresultaten staan in SQLite. Dit vervangt de beslissing van 3 mei.",
-    ),
-    "ru": (
-        "Результаты поиска хранятся в Redis один час.",
-        "Результаты поиска хранятся в SQLite. Это заменяет решение от 3 мая.",
-    ),
-    "ja": (
-        "検索結果はRedisに一時間保存します。",
-        "検索結果はSQLiteに保存します。これは5月3日の決定を置き換えるものです。",
-    ),
-    "zh": (
-        "搜索结果在 Redis 中缓存一小时。",
-        "搜索结果现在缓存在 SQLite 的一张表里。这取代了5月3日的决定。",
-    ),
-    "ko": (
-        "검색 결과는 Redis에 한 시간 저장합니다.",
-        "검색 결과는 SQLite에 저장합니다. 이것은 5월 3일의 결정을 대체합니다.",
-    ),
-}
+# What was settled on 3 May, and what an agent says later.
+EARLIER = "Search results are cached in Redis for an hour."
+LATER = "Search results are a table in SQLite. This replaces what we agreed on May 3rd."
 
 
 def talk(day: str, number: int, *texts: str) -> Script:
@@ -73,24 +29,20 @@ def talk(day: str, number: int, *texts: str) -> Script:
     return script
 
 
-@pytest.mark.parametrize("code", BY_LANGUAGE)
-def test_what_an_agent_settled_is_superseded_by_its_day_in_every_language(
-    tmp_path: Path, code: str
-) -> None:
-    earlier, later = BY_LANGUAGE[code]
+def test_what_an_agent_settled_is_superseded_by_its_day(tmp_path: Path) -> None:
     with open_filled_at_once(
         tmp_path,
-        talk("2026-05-03", 1, "the search page is slow", earlier),
+        talk("2026-05-03", 1, "the search page is slow", EARLIER),
         talk("2026-05-04", 2, "log what is searched for", "Searches are logged as JSON lines."),
-        talk("2026-06-09", 3, "redis was down again", later),
+        talk("2026-06-09", 3, "redis was down again", LATER),
     ) as memory:
         facts = {fact.content: fact for fact in memory.browse.facts(all=True)}
         answer = memory.ask("Redis SQLite?")
-    old, new = facts[earlier], facts[later]
+    old, new = facts[EARLIER], facts[LATER]
     assert old.status is Status.SUPERSEDED and old.superseded_by == f"holdfast://fact/{new.id}"
     assert new.supersedes == (f"holdfast://fact/{old.id}",) and new.trust is Trust.ASSISTANT
     current = [line for line in answer.answer.splitlines() if "does not hold" not in line]
-    assert all(earlier not in line for line in current), answer.answer
+    assert all(EARLIER not in line for line in current), answer.answer
 
 
 def test_a_person_supersedes_what_was_agreed_on_a_day(tmp_path: Path) -> None:
@@ -137,12 +89,6 @@ def test_another_day_another_matter_and_what_a_person_denies_supersede_nothing(
         "03.05.2026",
         "5/3",
         "3/5",
-        "le 3 mai",
-        "3 maggio",
-        "3 de maio",
-        "3 мая",
-        "5月3日",
-        "5월 3일",
     ],
 )
 def test_a_day_is_known_however_it_is_written(text: str) -> None:
@@ -164,7 +110,6 @@ def test_a_day_is_that_of_any_time_zone() -> None:
         "I replaced the mock with the real client.",
         "Use tabs instead of spaces.",
         "The rule of 3 May still holds.",
-        "Die Regel vom 3. Mai gilt weiter.",
     ],
 )
 def test_what_replaces_no_decision_names_none(text: str) -> None:

@@ -15,24 +15,7 @@ ada. taking over the double alerts, never saw them before
 hi, it's ben, picking up the cache again, it is always cold
 he ruled out second process, gateway and retries; always 60 min apart
 she tried both and reverted, it never worked
-ben took over the alerts, they always come in pairs
-ich übernehme die Alarme von Ben, immer zwei hintereinander
-er hat den zweiten Prozess ausgeschlossen; immer 60 Minuten dazwischen
-je reprends les alertes de Ben, toujours deux fois
-il a déjà exclu la passerelle; toujours une heure après
-me encargo de las alertas de Ben, siempre dos veces
-ella ya descartó la pasarela; siempre dos veces
-subentro a Ben per gli avvisi, sempre due
-lui ha già escluso il gateway; sempre due
-assumo os alertas do Ben, sempre dois
-ele já descartou o gateway; sempre dois
-ik neem de meldingen van Ben over, altijd twee
-hij heeft de gateway uitgesloten; altijd twee
-беру на себя уведомления Бена, всегда по два
-он уже исключил шлюз; всегда по два
-ベンのアラートを引き継ぎます、必ず二回
-我来接手告警，总是两次
-벤의 알림을 이어받습니다, 항상 두 번""".splitlines()
+ben took over the alerts, they always come in pairs""".splitlines()
 LAID_DOWN = """\
 Never take over a branch without asking.
 taking over from ben: from now on we never send twice

@@ -21,7 +21,6 @@ from holdfast.refine.core.named_supersession import (
     names_any_day,
     names_day,
     names_superseded,
-    shared_pieces,
 )
 from holdfast.refine.core.problem_states import is_finding, is_printed, reports_fault
 from holdfast.refine.core.statement_similarity import says_the_same, statement_features
@@ -80,10 +79,9 @@ _SUMMARY_SENTENCES = 2
 _MAX_SUMMARY_SENTENCE = 160
 # A statement of so few content words refers to what was said before it ("no, make it 300").
 _FEW_WORDS = 4
-# Of a statement that names the day of what it replaces: the weight of the words that both share, or
-# the pieces of words in a script without spaces. The day tells most already.
+# Of a statement that names the day of what it replaces: the weight of the words that both share.
+# The day tells most already.
 _LEAST_ON_DAY = 0.9
-_LEAST_PIECES = 2
 # In a session with more plain statements of a person, these are mostly about the work at hand: what
 # somebody saw, wanted or remarked. Of 1,026 that readers judged 91 said how something is to be.
 _FEW_STATEMENTS = 3
@@ -197,8 +195,7 @@ class StatementPool:
 
     def _closeness(self, claim: Claim, earlier: Claim) -> float:
         """How surely two statements are about the same, by the words that both have."""
-        pieces = shared_pieces(claim.text, earlier.text) / _LEAST_PIECES
-        return max(own_strength(claim.text, earlier.text, self._weights), pieces)
+        return own_strength(claim.text, earlier.text, self._weights)
 
     def _near(self, later: Statement) -> list[Claim]:
         """The statements that share the most words with a later one."""
