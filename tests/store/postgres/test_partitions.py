@@ -50,6 +50,7 @@ _WANTED = [
 def test_a_partitioned_store_passes_every_conformance_check(
     check: Callable[[MakeStore], None], postgres: Server
 ) -> None:
+    postgres.wait_until_it_ran_for_a_while()
     url = postgres.cut_database()
     with ExitStack() as opened:
 
