@@ -80,16 +80,7 @@ def test_another_day_another_matter_and_what_a_person_denies_supersede_nothing(
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "3 May",
-        "the 3rd of May",
-        "May 3",
-        "2026-05-03",
-        "3.5.",
-        "03.05.2026",
-        "5/3",
-        "3/5",
-    ],
+    ["3 May", "the 3rd of May", "May 3", "2026-05-03", "3.5.", "03.05.2026", "5/3", "3/5"],
 )
 def test_a_day_is_known_however_it_is_written(text: str) -> None:
     assert names_any_day(text)
