@@ -167,5 +167,6 @@ def test_a_server_gives_up_once_it_has_waited_long_enough(
     finally:
         postgres.start()
 
-    assert complained.count(b'"event":"waiting"') == 1
+    # Where the first try took a second, it says so at once.
+    assert complained.count(b'"event":"waiting"') <= 1
     assert b"cannot be used right now" in complained
