@@ -18,6 +18,7 @@ import pytest
 import holdfast
 from holdfast.app.briefs.briefing import prepare_briefs
 from holdfast.app.briefs.hook_server import serve_briefs
+from holdfast.app.core.lease import process_start
 from holdfast.app.memory import Holdfast
 from holdfast.capture.home_paths import INJECTED_EVENT, HomePaths
 from holdfast.hosts.claude_code.scripts import repository_bank
@@ -101,7 +102,7 @@ def home(tmp_path: Path, memory: Path, interpreter: Path) -> Iterator[Home]:
     inbox.mkdir(mode=0o700)
     places.inbox_pointer.write_text(f"{inbox}\n")
     places.interpreter.write_text(f"{interpreter}\n-I\n")
-    places.worker_pid.write_text(f"{os.getpid()}\n")
+    places.worker_pid.write_text(f"{os.getpid()}\n{process_start(os.getpid())}\n")
     yield Home(settings, inbox)
     shutil.rmtree(inbox)
 

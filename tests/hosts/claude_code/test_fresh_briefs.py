@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import holdfast
+from holdfast.app.core.lease import process_start
 from holdfast.app.memory import Holdfast
 from holdfast.capture.home_paths import HomePaths
 from holdfast.settings import Settings
@@ -91,7 +92,7 @@ def here(tmp_path: Path, pythons: tuple[Path, Path]) -> Iterator[Project]:
     extend_time_limits(paths.hooks / "answer.py")
     paths.inbox_pointer.write_text(f"{inbox}\n")
     paths.interpreter.write_text(f"{pythons[0]}\n-I\n")
-    paths.worker_pid.write_text(f"{os.getpid()}\n")
+    paths.worker_pid.write_text(f"{os.getpid()}\n{process_start(os.getpid())}\n")
     made = Project(settings, root, *pythons)
     with made.open() as memory:
         memory.ingest(memory.ingestion.find([worked_in(tmp_path, root, DECIDED)]))
@@ -195,7 +196,7 @@ def test_a_brief_that_is_out_of_date_starts_a_worker(here: Project) -> None:
     assert "Redux" in here.start(here.without_package) and not noted.exists()
     write_file(here, NEW)
     here.start(here.without_package)
-    paths.worker_pid.write_text(f"{os.getpid()}\n")
+    paths.worker_pid.write_text(f"{os.getpid()}\n{process_start(os.getpid())}\n")
     assert "worker --nudged" in _wait_for(noted)
 
 

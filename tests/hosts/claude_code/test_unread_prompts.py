@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from holdfast.app.core.context import utc_now
+from holdfast.app.core.lease import process_start
 from holdfast.app.memory import Holdfast
 from holdfast.capture.home_paths import HomePaths
 from holdfast.capture.unread_mark import unread_sessions
@@ -93,7 +94,7 @@ def here(tmp_path: Path, python: Path) -> Iterator[Place]:
     extend_time_limits(paths.hooks / "answer.py")
     paths.inbox_pointer.write_text(f"{inbox}\n")
     paths.interpreter.write_text(f"{python}\n-I\n")
-    paths.worker_pid.write_text(f"{os.getpid()}\n")
+    paths.worker_pid.write_text(f"{os.getpid()}\n{process_start(os.getpid())}\n")
     made = Place(settings, root, python)
     with Holdfast(settings) as memory:
         memory.ingest(memory.ingestion.find([worked_in(tmp_path, root, DECIDED)]))
