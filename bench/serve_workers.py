@@ -113,7 +113,7 @@ class _Client:
 
     def ask(self, number: int) -> None:
         about = f"tide_{number % SESSIONS}+of+the+harbour+table,+question+{number}"
-        line = f"GET /api/v1/recall?q={about}&bank=bench HTTP/1.1\r\n"
+        line = f"GET /api/v1/recall?query={about}&bank=bench HTTP/1.1\r\n"
         self.began = time.perf_counter()
         self.connection.sendall((line + self._head).encode())
 

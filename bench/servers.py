@@ -95,7 +95,7 @@ def _recalls() -> list[Figure]:
                     about = _question(next(numbers)).replace(" ", "+")
                     line.request(
                         "GET",
-                        f"/api/v1/recall?q={about}&bank=bench",
+                        f"/api/v1/recall?query={about}&bank=bench",
                         headers={"Authorization": f"Bearer {key}"},
                     )
                     answer = line.getresponse()

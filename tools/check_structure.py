@@ -31,12 +31,13 @@ MAX_MODULES = 20
 MAX_PUBLIC_METHODS = 15
 # A class, its base, and no third level: behaviour is composed, not inherited.
 MAX_DEPTH = 2
-# Modules that find others by looking into a folder: a new file there is all that a new agent, a
-# new command or a new shell needs.
+# Modules that find others by looking into a folder or by a list of names: a new file there is all
+# that a new agent, a new command, a new shell or a new subject of operations needs.
 PLUGIN_POINTS = frozenset(
     {
         "holdfast.interfaces.cli.commands.admin.completion",
         "holdfast.interfaces.cli.main",
+        "holdfast.operations.registry",
         "holdfast.sources.registry",
     }
 )

@@ -12,8 +12,8 @@ from holdfast.version import __version__
 # start; type checkers know the name.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.app.memory import Holdfast, open_memory
     from holdfast.errors import HoldfastError, InputError, StoreError
+    from holdfast.interfaces.python import Holdfast, open_memory
     from holdfast.settings import Settings, load_settings
 
 
@@ -31,9 +31,9 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     if name in ("Holdfast", "open_memory"):
-        from holdfast.app import memory
+        from holdfast.interfaces import python
 
-        return getattr(memory, name)
+        return getattr(python, name)
     if name in ("Settings", "load_settings"):
         from holdfast import settings
 

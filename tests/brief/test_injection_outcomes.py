@@ -120,10 +120,11 @@ def test_the_command_lists_briefs_and_their_outcomes(
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
     assert main(["brief", "--bank", "proj"]) == 0
     assert "Where we left off" in capsys.readouterr().out
-    assert main(["brief", "--bank", "proj", "--log"]) == 0
+    assert main(["brief", "log", "--bank", "proj"]) == 0
     assert "did not arrive, ignored" in capsys.readouterr().out
-    assert main(["brief", "--bank", "proj", "--log", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)[0]["kind"] == "goal"
+    assert main(["brief", "log", "--json"]) == 0
+    logged = json.loads(capsys.readouterr().out)["injections"]
+    assert [(one["kind"], one["bank"]) for one in logged] == [("goal", "proj")]
     assert main(["brief", "--bank", "proj", "--prompt", "hi"]) == 0
     assert "The brief is empty" in capsys.readouterr().out
     assert main(["brief", "--bank", "proj", "--json"]) == 0

@@ -31,14 +31,14 @@ def imported_by(module: str) -> set[str]:
 
 
 def test_recall_starts_without_what_only_ingest_needs() -> None:
-    loaded = imported_by("holdfast.interfaces.cli.commands.ask.recall")
+    loaded = imported_by("holdfast.operations.search")
     heavy = {"orjson", "rich", "multiprocessing", "concurrent.futures", "hashlib", "shutil"}
     assert not loaded & heavy
     assert "holdfast.refine.ingest.ingest" not in loaded
 
 
 def test_status_starts_without_what_only_ingest_and_models_need() -> None:
-    loaded = imported_by("holdfast.interfaces.cli.commands.admin.status")
+    loaded = imported_by("holdfast.operations.admin.status")
     assert not loaded & {"orjson", "rich", "multiprocessing", "numpy"}
     assert not loaded & {"holdfast.refine.ingest.ingest", "holdfast.app.background.worker"}
 

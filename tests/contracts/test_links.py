@@ -38,7 +38,7 @@ def test_links_point_to_existing_files(page: Path) -> None:
 
 
 # Files of projects in examples, and of an agent that is to be added.
-_MADE_UP = frozenset({"NAME.py", "x.py", "y.py", "ferry.py"})
+_MADE_UP = frozenset({"NAME.py", "x.py", "y.py", "ferry.py", "growth.py", "rest.js"})
 
 
 def test_repository_files_named_on_a_page_exist() -> None:
@@ -54,8 +54,4 @@ def _named_in(page: Path, pattern: re.Pattern[str]) -> list[str]:
     if page.name == "CHANGELOG.md":
         return []
     found = pattern.findall(_CODE.sub("", page.read_text("utf-8")))
-    return [
-        name
-        for name in found
-        if name.rpartition("/")[2] not in ("NAME.py", "x.py", "y.py", "ferry.py")
-    ]
+    return [name for name in found if name.rpartition("/")[2] not in _MADE_UP]

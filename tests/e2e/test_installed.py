@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.interfaces.cli.install_hint import adapt_install_commands
+from holdfast.operations.output.install_hint import adapt_install_commands
 
 ADVICE = (
     "Install it: pip install 'holdfast-memory[server]'.",

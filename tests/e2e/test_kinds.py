@@ -81,12 +81,6 @@ class World(NamedTuple):
             raise InputError(got.text)
         return got.text
 
-    def graph(self, query: str) -> Any:
-        got = self.client("POST", "/graphql", json={"query": query}).json()
-        if "errors" in got:
-            raise InputError(json.dumps(got["errors"]))
-        return next(iter(got["data"].values()))
-
     def tool(self, spec: ServerSpec, name: str, **given: Any) -> Any:
         try:
             _, arguments = spec.check_call({"name": name, "arguments": given})
@@ -100,12 +94,6 @@ class World(NamedTuple):
         if told.get("isError"):
             raise InputError(json.dumps(told))
         return told.get("structuredContent") or json.loads(told["content"][0]["text"])
-
-    def command(self, *arguments: str) -> Any:
-        try:
-            return read(self.run, *arguments, "--bank", "proj")
-        except (AssertionError, SystemExit) as error:
-            raise InputError(str(error)) from error
 
 
 def fill(memory: Holdfast) -> None:
@@ -187,27 +175,10 @@ SEARCHES: dict[str, Callable[[World, str], list[str]]] = {
         hit.uri for hit in w.memory.recall(GAUGE, "proj", kinds=[kind]).hits
     ],
     "ask of Python": lambda w, kind: cited(w.memory.ask(QUESTION, "proj", kinds=[kind])),
-    "holdfast recall": lambda w, kind: uris(w.command("recall", GAUGE, "--kind", kind)["hits"]),
-    "holdfast ask": lambda w, kind: uris(w.command("ask", QUESTION, "--kind", kind)["citations"]),
-    "holdfast facts": lambda w, kind: [
-        name
-        for found in [w.command("facts", "--kind", kind)]
-        for name in uris([*found["facts"], *found["statements"]])
-    ],
-    "REST recall": lambda w, kind: uris(w.rest(f"recall?q={quote(GAUGE)}&kind={kind}")["hits"]),
+    "REST recall": lambda w, kind: uris(w.rest(f"recall?query={quote(GAUGE)}&kind={kind}")["hits"]),
     "REST ask": lambda w, kind: uris(
-        w.rest("ask", question=QUESTION, bank="proj", kinds=[kind])["citations"]
+        w.rest("ask", question=QUESTION, bank="proj", kind=kind)["citations"]
     ),
-    "GraphQL search": lambda w, kind: uris(
-        w.graph(f'{{ search(query: "{GAUGE}", kinds: ["{kind}"]) {{ hits {{ uri }} }} }}')["hits"]
-    ),
-    "GraphQL searchMemory": lambda w, kind: [
-        one["source"]
-        for one in w.graph(
-            f'mutation {{ searchMemory(question: "{QUESTION}", kinds: ["{kind}"])'
-            " { citations { source } } }"
-        )["citations"]
-    ],
     "memory_recall of MCP": lambda w, kind: uris(
         w.tool(SPEC, "memory_recall", query=GAUGE, kind=kind)["hits"]
     ),
@@ -236,9 +207,6 @@ MEMORIES: dict[str, Callable[[World, str], list[str]]] = {
         uri("memory", one.id) for one in w.memory.browse.statements("proj", kind)
     ],
     "REST memories": lambda w, kind: uris(w.rest(f"memories?kind={kind}")["memories"]),
-    "GraphQL memories": lambda w, kind: uris(
-        w.graph(f'{{ memories(kind: "{kind}") {{ items {{ uri kind }} }} }}')["items"]
-    ),
     "the page of memories": lambda w, kind: linked(
         w.page(f"/memory?tab=memories&knowledge={kind}")
     ),
@@ -248,9 +216,6 @@ FACT_LISTS: dict[str, Callable[[World, str], list[str]]] = {
         uri("fact", one.id) for one in w.memory.browse.facts("proj", kind)
     ],
     "REST facts": lambda w, kind: uris(w.rest(f"facts?kind={kind}")["facts"]),
-    "GraphQL facts": lambda w, kind: uris(
-        w.graph(f'{{ facts(kind: "{kind}") {{ items {{ uri }} }} }}')["items"]
-    ),
     "the page of facts": lambda w, kind: linked(w.page(f"/memory?tab=facts&knowledge={kind}")),
 }
 

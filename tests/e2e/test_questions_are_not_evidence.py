@@ -103,18 +103,11 @@ def world(
     engine.close()
 
 
-def _graphql_ask(world: World) -> Any:
-    query = "mutation($q: String!) { searchMemory(question: $q) { answer confidence } }"
-    data = world.post("/graphql", query=query, variables={"q": WHY})["data"]["searchMemory"]
-    return {"answer": data["answer"], "confidence": data["confidence"].lower()}
-
-
 ANSWERS: dict[str, Callable[[World], Any]] = {
     "Python": lambda w: vars_of(w.memory.ask(WHY, "proj")),
     "command line": lambda w: read(w.run, "ask", WHY, "--bank", "proj"),
     "MCP": lambda w: w.tool("memory", question=WHY),
     "REST": lambda w: w.post("/api/v1/ask", question=WHY, bank="proj"),
-    "GraphQL": _graphql_ask,
 }
 
 
@@ -134,17 +127,11 @@ def test_the_page_says_that_it_is_not_known(world: World) -> None:
     assert "Not known" in page and "→ ok" not in page
 
 
-def _graphql_search(world: World) -> str:
-    query = '{ search(query: "drop Kafka") { hits { uri text } } }'
-    return json.dumps(world.post("/graphql", query=query))
-
-
 HITS: dict[str, Callable[[World], str]] = {
     "Python": lambda w: "\n".join(h.text for h in w.memory.recall("drop Kafka", "proj").hits),
     "command line": lambda w: w.run("recall", "drop Kafka", "--bank", "proj", "--json")[1],
     "MCP": lambda w: json.dumps(w.tool("memory_recall", query="drop Kafka")),
-    "REST": lambda w: w.get("/api/v1/recall?q=drop%20Kafka&bank=proj"),
-    "GraphQL": _graphql_search,
+    "REST": lambda w: w.get("/api/v1/recall?query=drop%20Kafka&bank=proj"),
     "page": lambda w: re.sub("<[^>]*>", "", w.get("/search?q=drop+Kafka")),
 }
 

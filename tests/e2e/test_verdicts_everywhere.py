@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
@@ -19,16 +19,11 @@ from holdfast.model.knowledge import Kind
 from holdfast.settings import load_settings
 from tests.brief.test_known_statements import FILLER, retain, session
 from tests.brief.test_verdicts import KEPT, OTHER, name_of
-from tests.interfaces.http.api.test_api import send
-from tests.interfaces.http.graphql.test_graphql import asked
 from tests.support.http.forms import PageClient
 from tests.support.http.server import Server, empty_home, serving
 from tests.support.refine_banks import open_filled, session_on
 
 WHY = "the berths were sold"
-GRAPH = """mutation($ids: [String!]!, $why: String!) {
-  judge(ids: $ids, verdict: "outdated", why: $why) { action target text }
-}"""
 
 
 class Harbour(NamedTuple):
@@ -80,13 +75,10 @@ def by_page(harbour: Harbour, names: list[str]) -> None:
 
 def by_rest(harbour: Harbour, names: list[str]) -> None:
     body = {"ids": names, "verdict": "outdated", "why": WHY}
-    got = send(harbour.server, "/verdicts", body)
+    server = harbour.server
+    headers = {"Authorization": f"Bearer {server.token}", "Content-Type": "application/json"}
+    got = server.ask("/api/v1/verdicts", headers, json.dumps(body).encode())
     assert [one["target"] for one in json.loads(got.text)["decided"]] == names
-
-
-def by_graph(harbour: Harbour, names: list[str]) -> None:
-    made = asked(harbour.server, GRAPH, ids=names, why=WHY)["judge"]
-    assert [(one["action"], one["target"]) for one in made] == [("judge", name) for name in names]
 
 
 def by_tool(harbour: Harbour, names: list[str]) -> None:
@@ -98,7 +90,7 @@ def by_tool(harbour: Harbour, names: list[str]) -> None:
 
 
 WAYS: dict[Callable[[Harbour, list[str]], None], str] = {
-    by_python: "", by_command: "", by_page: "(browse)", by_rest: "(http)", by_graph: "(http)",
+    by_python: "", by_command: "", by_page: "(browse)", by_rest: "(http)",
     by_tool: "agent (a client)",
 }  # fmt: skip
 
@@ -122,24 +114,6 @@ def test_every_interface_judges_several_records_with_a_reason(
         assert KEPT not in after and OTHER not in after
         assert [one.target for one in memory.undo(2)] == names[::-1]
         assert memory.briefs.session_brief().text == before.text
-
-
-@pytest.mark.parametrize(
-    ("body", "status", "words"),
-    [
-        ({"ids": ["memory/00ff"], "verdict": "useful"}, 404, "no record"),
-        ({"ids": [], "verdict": "useful"}, 422, "ids"),
-        ({"ids": ["memory/00ff"]}, 422, "verdict"),
-        ({"ids": ["memory/00ff"], "verdict": "splendid"}, 422, "verdict"),
-        ({"ids": ["memory/00ff"], "verdict": "useful", "why": "x" * 401}, 422, "why"),
-        ({"ids": ["memory/00ff"], "verdict": "useful", "because": "x"}, 400, "because"),
-    ],
-)
-def test_a_wrong_verdict_is_refused_as_other_requests_are(
-    harbour: Harbour, body: dict[str, Any], status: int, words: str
-) -> None:
-    got = send(harbour.server, "/verdicts", body)
-    assert got.status == status and words in got.text
 
 
 @pytest.mark.parametrize("call", ["shell", "tool"])

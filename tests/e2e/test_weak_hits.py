@@ -13,7 +13,6 @@ import pytest
 from holdfast.app.memory import Holdfast
 from holdfast.app.views.handoff import hand_off
 from holdfast.errors import NotFoundError
-from holdfast.interfaces.http.app import openapi
 from tests.research.answering.test_code_lines import open_with
 from tests.support.ways_in import command_ways, http_ways, mcp_ways, python_ways
 
@@ -65,7 +64,7 @@ def test_every_search_tells_what_it_found_and_that_it_is_weak(told: dict[str, An
 
 
 def _hits(said: dict[str, Any]) -> list[dict[str, Any]]:
-    found = said.get("search", said)
+    found = said.get("recall", said)
     return found["results"] if "results" in found else found["hits"]
 
 
@@ -93,8 +92,3 @@ def test_not_known_is_said_only_where_nothing_fits(memory: Holdfast) -> None:
     answer = memory.ask(UNRELATED, bank="proj")
     assert answer.abstained and not answer.weak and answer.citations == ()
     assert answer.answer == "Not known: memory has no record about this."
-
-
-def test_the_api_describes_weak_hits() -> None:
-    hit = openapi()["components"]["schemas"]["RecallHit"]
-    assert hit["properties"]["weak"]["type"] == "boolean"

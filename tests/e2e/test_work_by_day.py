@@ -55,12 +55,6 @@ def world(
     engine.close()
 
 
-def _by_graphql(world: World) -> str:
-    query = "mutation($q: String!) { searchMemory(question: $q) { answer } }"
-    told = world.post("/graphql", query=query, variables={"q": QUESTION})
-    return told["data"]["searchMemory"]["answer"]
-
-
 def _by_page(world: World) -> str:
     page = world.get(f"/?q={quote(QUESTION)}&bank=proj")
     return " ".join(re.sub(r"<[^>]*>", " ", page).split())
@@ -71,7 +65,6 @@ ANSWERS: dict[str, Callable[[World], str]] = {
     "command line": lambda w: read(w.run, "ask", QUESTION, "--bank", "proj")["answer"],
     "MCP": lambda w: w.tool("memory", question=QUESTION)["answer"],
     "REST": lambda w: w.post("/api/v1/ask", question=QUESTION, bank="proj")["answer"],
-    "GraphQL": _by_graphql,
 }
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import InputError, NotFoundError
-from holdfast.learn.bank_settings import PRESETS, BankChanges
+from holdfast.learn.bank_settings import BankChanges
+from holdfast.learn.presets import PRESETS
 from holdfast.model.bank import Disposition
 from holdfast.model.curation import Action
 from holdfast.model.knowledge import Network

@@ -3,9 +3,9 @@ make of it."""
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +14,8 @@ from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.knowledge import ProposalKind
 from holdfast.model.trust import Trust
+from holdfast.operations.registry import find_operation
+from holdfast.operations.running import perform
 from holdfast.refine.rules.patterns import pattern_confidence
 from holdfast.settings import PromotionSettings, Settings
 from tests.refine.rules.test_rules import git, open_at, project, put
@@ -341,29 +343,34 @@ def test_a_personal_rule_taught_by_an_agent_goes_into_the_users_file(root: Path)
         assert "plain English" in written.read_text() and not (root / ".claude").exists()
 
 
+def learned(memory: Holdfast, action: str, id: str = "") -> Any:
+    """What an agent hears of what was learned."""
+    return perform(find_operation("auto-learn"), memory, {"action": action, "id": id})
+
+
 def test_an_agent_can_promote_a_rule_only_if_the_settings_allow_it(root: Path) -> None:
     with open_at(root.parent) as memory:
         found = state_three_times(memory, root)
-        told = memory.teaching.auto_learn("promote", found.proposal.id)
-        assert told["written"] == [] and found.proposal.id in told["remedy"]
-        assert json.loads(json.dumps(told))["candidates"][0]["diff"] == found.diff
+        told = learned(memory, "promote", found.proposal.id)
+        assert told.written == () and found.proposal.id in told.remedy
+        assert told.candidates[0].diff == found.diff
         assert not (root / RULES).exists()
-        assert memory.teaching.auto_learn("status")["promotions"] == 1
-        assert len(memory.teaching.auto_learn("candidates")["candidates"]) == 1
+        assert learned(memory, "status").promotions == 1
+        assert len(learned(memory, "candidates").candidates) == 1
         with pytest.raises(InputError):
-            memory.teaching.auto_learn("approve", found.proposal.id)
+            learned(memory, "approve", found.proposal.id)
     automatic = Settings(
         home=root.parent,
         claude_dir=root.parent / "claude",
         promote=PromotionSettings(automatic=True),
     )
     with Holdfast(automatic) as memory:
-        told = memory.teaching.auto_learn("promote")
-        assert told["written"] == [RULES] and (root / RULES).exists()
+        told = learned(memory, "promote")
+        assert told.written == (RULES,) and (root / RULES).exists()
         memory.teaching.learn("git", "Name branches after their ticket.", by="agent")
-        (left,) = memory.teaching.auto_learn("promote")["candidates"]
-        assert left["trust"] == "assistant", "an agent's words wait even so"
-        assert memory.teaching.auto_learn("promote", left["id"])["written"] == []
+        (left,) = learned(memory, "promote").candidates
+        assert left.trust == "assistant", "an agent's words wait even so"
+        assert learned(memory, "promote", left.id).written == ()
 
 
 def test_an_opinion_above_nine_tenths_is_proposed_for_the_memory_file(root: Path) -> None:

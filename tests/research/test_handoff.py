@@ -129,17 +129,19 @@ def test_the_command_writes_a_file_and_never_overwrites_one(
     monkeypatch.setenv("HOLDFAST_BANK", "proj")
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
     monkeypatch.chdir(tmp_path)
-    assert main(["handoff", "xebec", "loader"]) == 0
-    page = (tmp_path / "handoff-xebec-loader.md").read_text("utf-8")
+    to_file = ["handoff", "xebec", "loader", "--out", "page.md"]
+    assert main(to_file) == 0
+    page = (tmp_path / "page.md").read_text("utf-8")
     assert page.startswith("# Hand-off: xebec loader")
-    assert main(["handoff", "xebec", "loader"]) == 2, "it is there already"
-    assert main(["handoff", "xebec", "loader", "--yes"]) == 0
+    assert main(to_file) == 2, "it is there already"
+    assert "This changes page.md" in capsys.readouterr().err
+    assert main([*to_file, "--yes"]) == 0
     capsys.readouterr()
-    assert main(["handoff", SESSION, "--out", "-"]) == 0
-    assert capsys.readouterr().out.startswith("# Hand-off: ")
+    for printed in ([], ["--out", "-"]):
+        assert main(["handoff", SESSION, *printed]) == 0
+        assert capsys.readouterr().out.startswith("# Hand-off: ")
     assert main(["handoff", SESSION, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert told["kind"] == "session" and told["page"].startswith("# Hand-off") and not told["file"]
+    assert told["kind"] == "session" and told["page"].startswith("# Hand-off")
     assert main(["handoff", SESSION, "--out", "missing/x.md"]) == 2
     assert "cannot be written" in capsys.readouterr().err
-    assert not list(tmp_path.glob("handoff-4*"))

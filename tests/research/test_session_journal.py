@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.app.answers.ask import AskOptions
-from holdfast.app.answers.research_sessions import Investigation, sessions_of, start_in_background
+from holdfast.app.answers.research_sessions import Investigation, sessions_of
 from holdfast.app.memory import Holdfast
 from holdfast.errors import CancelledError, InputError, NotFoundError, StoreError
 from holdfast.model.query import Citation, Layer
@@ -206,14 +206,6 @@ def test_a_session_whose_process_died_says_so(tmp_path: Path) -> None:
     assert [line["stage"] for line in sessions.tail(id)] == ["asked"], "nobody waits for it"
     with sessions.open_session(id, follow=True) as run:
         assert run is not None and not run.cancelled
-
-
-def test_a_question_can_run_in_the_background(memory: Holdfast) -> None:
-    id = start_in_background(memory.settings, AskOptions(ASKED, "all"))
-    told = list(sessions_of(memory.settings).tail(id))
-    assert told[0]["stage"] == "asked" and told[-1]["answer"]["session_id"] == id
-    with pytest.raises(NotFoundError):
-        start_in_background(memory.settings, AskOptions(ASKED, "nowhere"))
 
 
 @pytest.mark.parametrize("id", ["mem-0000000000000000000", "../../etc/passwd", "", "mem-", "🙂"])

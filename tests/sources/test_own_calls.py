@@ -28,7 +28,7 @@ def test_a_lookup_is_known_by_its_tool_or_its_command(name: str, action: str) ->
     assert is_memory_lookup(tool) and is_memory_call(tool)
 
 
-@pytest.mark.parametrize("name", ["remember", "learn", "auto_learn"])
+@pytest.mark.parametrize("name", ["remember", "correct", "forget", "learn", "auto_learn"])
 def test_keeping_something_is_a_call_but_no_lookup(name: str) -> None:
     tool = ToolCall(f"mcp__holdfast__{name}", action='{"text":"We use yarn."}')
     assert is_memory_call(tool) and not is_memory_lookup(tool)

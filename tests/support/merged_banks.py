@@ -11,7 +11,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.errors import NotFoundError
 from holdfast.learn.bank_merge_log import is_bank_merge
 from holdfast.model.curation import Action, Verdict
-from holdfast.refine.ingest.ingest import IngestReport
+from holdfast.refine.ingest.ingest_report import IngestReport
 from holdfast.settings import Settings, load_settings
 from tests.support.transcripts import Script
 

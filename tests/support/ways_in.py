@@ -102,13 +102,13 @@ def http_ways(
     headers = {"authorization": f"Bearer {read_or_make_token(settings.home)}"}
     gets = ["facts", "timeline", "brief", "find?since=2026-01-01"]
     gets += ["concepts", "memories", "rules/candidates", "opinions", "sessions", "exchanges"]
-    gets += [f"recall?q={question}" for question in questions]
+    gets += [f"recall?query={question}" for question in questions]
     gets += [f"handoff?what={question}" for question in questions]
     gets += [f"brief?prompt={prompt}" for prompt in prompts]
     posts = [(name, {"query" if name == "reflect" else "question": question})
              for name in ("ask", "reflect") for question in questions]  # fmt: skip
-    graph = "query($q: String!) { search(query: $q) { hits { text status ended weak } } "
-    graph += "facts { items { content } } }"
+    graph = 'query($q: String!) { recall(query: $q, bank: "proj") { hits { text status weak '
+    graph += "ended { sentence ended now } } } facts { items { content } } }"
     pages = [
         "/",
         "/sessions",

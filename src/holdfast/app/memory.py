@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from holdfast.principal import Principal
     from holdfast.recall.lookup.timeline import Timeline
     from holdfast.recall.lookup.trace import Trace
-    from holdfast.refine.ingest.ingest import IngestReport
+    from holdfast.refine.ingest.ingest_report import IngestReport
     from holdfast.refine.ingest.read_plan import Input
     from holdfast.store.protocol import Reader, Store
 

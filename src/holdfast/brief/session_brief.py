@@ -71,7 +71,7 @@ from holdfast.model.records import Exchange, Turn
 from holdfast.model.team import Commit
 from holdfast.model.trust import ENDED_STATUSES, Status, Trust
 from holdfast.model.uris import uri
-from holdfast.recall.core.correction_notes import correction_note
+from holdfast.recall.core.correction_notes import is_corrected_by_person
 from holdfast.recall.core.ended_words import EndedWords, read_ended_words
 from holdfast.recall.lookup.by_uri import find_by_uri
 from holdfast.refine.core.statement_similarity import own_words
@@ -358,11 +358,9 @@ def _facts(
     # A cause that was found at once is told as the statement it is.
     solutions = [f for f in told_facts if f.kind is FactKind.SOLUTION and f.attempts]
     solutions.sort(key=lambda f: f.id not in useful)
-    corrected = {
-        state.id: f", corrected by {state.who} on {state.time[:10]}"
-        for state in reader.curation.states_of_kind(bank, "fact")
-        if state.text
-    }
+    states = [state for state in reader.curation.states_of_kind(bank, "fact") if state.text]
+    corrected = {c.id: f", corrected by {c.who} on {c.time[:10]}" for c in states}
+    by_people = {state.id for state in states if state.by_person}
     whole = _whole_statements(reader, bank)
     parts = [
         _fact_part(
@@ -371,7 +369,7 @@ def _facts(
             + _context(reader, bank, f.content, f.evidence),
         )
         for f in told_facts
-        if f.kind is FactKind.RULE and (f.id in useful or _is_rule_to_tell(f, f.id in corrected))
+        if f.kind is FactKind.RULE and (f.id in useful or _is_rule_to_tell(f, f.id in by_people))
     ]
     parts += [_fact_part(f, _solution_text(f)) for f in solutions[: _LIMITS.solutions]]
     told, outdated = _stating(in_force), _stating(ended)
@@ -488,7 +486,7 @@ def _memories(reader: Reader, bank: str) -> Iterable[Memory]:
 def _lays_down(reader: Reader, m: Memory) -> bool:
     """Whether a person laid it down, by asking to remember it or by correcting an agent's text."""
     is_agents = m.network is Network.WORLD and m.by_agent
-    return m.lays_down or (is_agents and bool(correction_note(reader, m.bank, "memory", m.id)))
+    return m.lays_down or (is_agents and is_corrected_by_person(reader, m.bank, "memory", m.id))
 
 
 def _notes(

@@ -8,13 +8,14 @@ from functools import cached_property, partial
 
 from holdfast.brief.frame import ended_label
 from holdfast.lazy_named_tuple import NamedTuple
+from holdfast.model.curation import is_agent
 from holdfast.model.knowledge import EndReason, Fact, Memory, Network, Recap
 from holdfast.model.query import Passage
 from holdfast.model.records import Exchange, Role, Turn
 from holdfast.model.team import Commit
 from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import parse_uri, uri
-from holdfast.recall.core.correction_notes import correction_note
+from holdfast.recall.core.correction_notes import correction_note, is_corrected_by_person
 from holdfast.recall.core.ended_words import EndedWords, read_ended_words
 from holdfast.recall.core.evidence_turns import find_ended
 from holdfast.refine.facts.decision_sentences import (
@@ -271,12 +272,14 @@ class WorkItems:
     def _decisions_in(self, x: Exchange, by_people: bool = False) -> Iterable[DecisionQuote]:
         """The decisions in the turns of an exchange, or in those of people alone."""
         known = self._reader.curation.state(self._bank, "exchange", x.id)
-        if known is not None and known.text:
-            # A person corrected it; its own words are superseded.
+        if known is not None and known.text and not (by_people and known.by_agent):
+            # Its own words are superseded, but an agent's correction replaces no person's.
             who, name = f"{known.who}, correcting this on {known.time[:10]}", uri("exchange", x.id)
-            for found in find_decision_sentences(known.text, by_person=True):
-                yield _quote(found, who, known.time, name, x.first_seq)
-            return
+            for found in find_decision_sentences(known.text, known.by_person):
+                yield _quote(found, who, known.time, name, x.first_seq, known.by_person)
+            if known.by_person:
+                return
+            by_people = True
         session = self._reader.sessions.get(self._bank, x.session)
         is_subagent = session is not None and bool(session.parent)
         for turn in self._turns(x):
@@ -326,9 +329,10 @@ def _current(said: DecisionQuote, ended: EndedWords, session: str = "") -> Itera
     last = max(found, key=lambda one: one.ended)
     if last.reason is EndReason.CORRECTED and last.now:
         who = f"{last.who}, correcting this on {last.ended[:10]}"
+        by_person = not is_agent(last.who)
         yield said._replace(
-            sentence=last.now, who=who, time=last.ended, uri=last.instead, by_person=True,
-            explicit=True,
+            sentence=last.now, who=who, time=last.ended, uri=last.instead, by_person=by_person,
+            explicit=by_person,
         )  # fmt: skip
 
 
@@ -348,7 +352,9 @@ def _speaker(turn: Turn, is_subagent: bool) -> str:
 
 def _from_memory(reader: Reader, m: Memory, corrected: str, ended: EndedWords) -> WorkItem:
     who = f"{m.who}, to be remembered{corrected}"
-    decides = m.lays_down or (m.network is Network.WORLD and bool(corrected))
+    decides = m.lays_down or (
+        m.network is Network.WORLD and is_corrected_by_person(reader, m.bank, "memory", m.id)
+    )
     found = DecisionSentence(m.what, _MEMORY_STRENGTH, False, 0, decides)
     decision = _quote(found, who, m.when, uri("memory", m.id))._replace(remembered=decides)
 

@@ -18,20 +18,13 @@ from typing import Any, NamedTuple
 from holdfast.errors import InputError
 from holdfast.learn.curation import Curator, Target
 from holdfast.learn.decision_state import RETENTION_AUTHOR
+from holdfast.learn.presets import PRESETS
 from holdfast.model.bank import Bank, Disposition
 from holdfast.model.curation import Action, Curation, in_effect
 from holdfast.model.uris import parse_uri
 from holdfast.store.protocol import Reader, Writer
 from holdfast.times import format_time
 
-# Skepticism, literalism and empathy for common uses. Reviews need proof in exact words; support
-# needs what people felt.
-PRESETS = {
-    "code-review": Disposition(4, 5, 2),
-    "bug-investigation": Disposition(4, 4, 2),
-    "documentation": Disposition(3, 3, 3),
-    "support": Disposition(2, 2, 5),
-}
 # The background goes into every prompt of a reflection.
 MAX_BACKGROUND_CHARS = 4000
 _MAX_MONTHS = 1200

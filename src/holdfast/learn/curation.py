@@ -34,7 +34,7 @@ from holdfast.model.knowledge import (
     Rule,
     Validity,
 )
-from holdfast.model.records import Session
+from holdfast.model.records import Role, Session, Turn
 from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.lookup.trace import find_record
@@ -157,6 +157,8 @@ class Curator:
                 and m.trust in (trust, Trust.USER)
                 # Who says it again with another confidence has changed their mind.
                 and m.confidence == confidence
+                # An agent does not bring back what a person forgot of their own words.
+                and (m.trust is trust or not self._is_hidden(bank, m))
             ]
             if same:
                 target = Target(bank, "memory", same[0].id)
@@ -177,6 +179,10 @@ class Curator:
             self._writer.memories.put_remembered(memory)
             self._decide(Action.REMEMBER, Target(bank, "memory", memory.id))
             return memory
+
+    def _is_hidden(self, bank: str, memory: Memory) -> bool:
+        known = self._writer.curation.state(bank, "memory", memory.id)
+        return known is not None and known.is_hidden
 
     def _end_verdict(self, target: Target) -> None:
         """Who says again what was called outdated or unneeded means that it holds, and is useful;
@@ -202,7 +208,19 @@ class Curator:
                 "Correct its digest, or one of its exchanges or turns.",
             )
         self._must_be_shown(target)
+        if is_agent(self._who) and self._is_said_by_people(target):
+            raise InputError(
+                f"{target.uri} is what a person said or wrote; an agent cannot change their words.",
+                "Store what holds instead as a statement of its own.",
+            )
         return self._decide(Action.CORRECT, target, _check_text(text))
+
+    def _is_said_by_people(self, target: Target) -> bool:
+        """Whether a record has the words of somebody, under their name."""
+        if target.kind == "turn":
+            found = self._writer.records.find(target.bank, "turn", target.id, 1)
+            return any(isinstance(one, Turn) and one.role is Role.USER for one in found)
+        return target.kind == "commit" or target.kind in FORGE_KINDS
 
     def forget(self, target: Target) -> Curation:
         """Leave a record, and all that is derived from it, out of every answer."""
@@ -413,7 +431,7 @@ class Curator:
     def _refresh_memory(self, state: CurationState) -> None:
         for memory in self._writer.memories.remembered_uncurated(state.bank):
             if memory.id == state.id:
-                now = corrected_memory(memory, state.text) if state.text else memory
+                now = corrected_memory(memory, state) if state.text else memory
                 self._writer.passages.replace(
                     memory, None if state.is_hidden else memory_passage(now)
                 )

@@ -6,14 +6,19 @@ from collections.abc import Callable, Sequence
 
 from holdfast.errors import InputError
 from holdfast.learn.curation import Curator, Target
-from holdfast.model.curation import Action, Curation, Verdict, verdict_text
+from holdfast.model.curation import (
+    MAX_REASON_CHARS,
+    MAX_WORDS_CHARS,
+    Action,
+    Curation,
+    Verdict,
+    verdict_text,
+)
 from holdfast.model.knowledge import Memory
 from holdfast.store.protocol import Writer
 
 # What briefs tell.
 JUDGEABLE_KINDS = ("memory", "fact", "exchange", "digest", "commit")
-# The reason is shown wherever the record is; other words for it stand in a brief.
-MAX_REASON_CHARS, MAX_WORDS_CHARS = 400, 240
 
 
 def read_verdict(name: str) -> Verdict:

@@ -16,7 +16,7 @@ from datetime import datetime
 
 from holdfast.language import STOPWORDS, stem, words
 from holdfast.model.bank import Bank
-from holdfast.model.corrections import corrected_memory
+from holdfast.model.corrections import corrected_passage_memory
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Memory, Network
 from holdfast.model.opinions import (
@@ -205,7 +205,7 @@ def opinion_passage(writer: Writer, opinion: Opinion) -> Passage | None:
         evidence_against=o.evidence_against, seen=o.sessions,
     )  # fmt: skip
     if known is not None and known.text:
-        memory = replace(corrected_memory(memory, known.text), status=Status.VERIFIED)
+        memory = corrected_passage_memory(memory, known)
     context = f"{date_words(opinion.latest)} opinion {opinion.why} {split_identifiers(memory.what)}"
     return memory_passage(memory, context=context)
 

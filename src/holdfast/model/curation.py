@@ -10,9 +10,12 @@ from enum import StrEnum
 
 from holdfast.lazy_dataclass import dataclass
 from holdfast.lazy_named_tuple import NamedTuple
+from holdfast.model.trust import Trust, least_trusted
 
 # How the log names an agent that decided: "agent", or "agent (claude-code)".
 AGENT = "agent"
+# The reason of a verdict is shown wherever the record is; other words for it stand in a brief.
+MAX_REASON_CHARS, MAX_WORDS_CHARS = 400, 240
 
 
 def is_agent(who: str) -> bool:
@@ -90,6 +93,20 @@ class CurationState(NamedTuple):
         """Whether the record is left out of every answer."""
         return self.forgotten or bool(self.into)
 
+    @property
+    def by_agent(self) -> bool:
+        """Whether the correction is an agent's: its text is then no person's words."""
+        return bool(self.text) and is_agent(self.who)
+
+    @property
+    def by_person(self) -> bool:
+        """Whether the correction is a person's."""
+        return bool(self.text) and not is_agent(self.who)
+
+    def trust_of(self, own: Trust) -> Trust:
+        """The trust of the corrected text; `own` is that of the record."""
+        return least_trusted((own, Trust.ASSISTANT)) if self.by_agent else Trust.USER
+
 
 class Verdict(StrEnum):
     """Whether a record should be told to a later session."""
@@ -139,9 +156,12 @@ def read_judgement(entry: Curation) -> Judgement | None:
 _ENDING_VERDICTS = {Action.CORRECT: _VERDICTS, Action.CONFIRM: (Verdict.OUTDATED,)}
 
 
-def ends_verdict(action: Action, verdict: Verdict) -> bool:
-    """Whether a later decision about a record ends a verdict on it."""
-    return verdict in _ENDING_VERDICTS.get(action, ())
+def ends_verdict(entry: Curation, known: Judgement) -> bool:
+    """Whether a later decision about a record ends a verdict on it. An agent's correction leaves
+    what a person said against the record, but no person called its words useful."""
+    if is_agent(entry.who) and not known.by_agent and known.verdict is not Verdict.USEFUL:
+        return False
+    return known.verdict in _ENDING_VERDICTS.get(entry.action, ())
 
 
 _AFFIRMING = (Action.REMEMBER, Action.CORRECT, Action.CONFIRM)
@@ -156,7 +176,7 @@ def affirms_record(entry: Curation) -> bool:
 def judgements(decisions: Iterable[Curation]) -> dict[str, Judgement]:
     """The verdict on each record by its URI, from the decisions in effect: the latest counts, that
     of an agent only where no person judged, remembered, corrected or confirmed before; until the
-    record is corrected, or confirmed after it was called outdated."""
+    record is corrected, or confirmed after it was called outdated (`ends_verdict`)."""
     found: dict[str, Judgement] = {}
     affirmed: set[str] = set()
     for entry in decisions:
@@ -165,7 +185,7 @@ def judgements(decisions: Iterable[Curation]) -> dict[str, Judgement]:
             is_kept = entry.target in affirmed or (known is not None and not known.by_agent)
             if not (judged.by_agent and is_kept):
                 found[entry.target] = judged
-        elif known is not None and ends_verdict(entry.action, known.verdict):
+        elif known is not None and ends_verdict(entry, known):
             del found[entry.target]
         if affirms_record(entry):
             affirmed.add(entry.target)

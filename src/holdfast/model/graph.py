@@ -118,3 +118,14 @@ class Node(NamedTuple):
     hash: str
     mentions: tuple[Mention, ...] = ()
     aliases: tuple[ProvenAlias, ...] = ()
+
+
+class LinkedRecord(NamedTuple):
+    """A record at the other end of a link: how it is linked, how strongly, and by which entity."""
+
+    kind: LinkKind
+    uri: str
+    title: str
+    time: str
+    weight: float
+    via: str

@@ -28,12 +28,19 @@ _KINDS = {
     "Entity": "entity",
     "Rule": "rule",
     "Pattern": "pattern",
+    "Review": "review",
+    "Opinion": "memory",
 }
 
 
 def record_kind(record: object) -> str:
     """The kind of a record, as in its URI."""
     return _KINDS[type(record).__name__]
+
+
+def kind_of_class(kind: type) -> str:
+    """The kind of the records of a class; "" for a class of anything else."""
+    return _KINDS.get(kind.__name__, "") if kind.__module__.startswith("holdfast.model.") else ""
 
 
 def is_from_outside(record: object) -> bool:

@@ -56,7 +56,7 @@ SECTIONS = (
 )
 
 
-class Point(NamedTuple):
+class HandoffPoint(NamedTuple):
     """One line of a pack: its text, the URI of its source, the time, and a remark ("reverted")."""
 
     text: str
@@ -65,7 +65,7 @@ class Point(NamedTuple):
     mark: str = ""
 
 
-class File(NamedTuple):
+class HandoffFile(NamedTuple):
     """A file, and in how many exchanges it was changed and read."""
 
     path: str
@@ -73,7 +73,7 @@ class File(NamedTuple):
     read: int
 
 
-class Source(NamedTuple):
+class HandoffSource(NamedTuple):
     """A record that the pack quotes, and when it was made."""
 
     uri: str
@@ -90,14 +90,14 @@ class Pack(NamedTuple):
     name: str
     since: str
     until: str
-    goal: tuple[Point, ...]
-    state: tuple[Point, ...]
-    decisions: tuple[Point, ...]
-    findings: tuple[Point, ...]
-    dead_ends: tuple[Point, ...]
-    open_questions: tuple[Point, ...]
-    files: tuple[File, ...]
-    sources: tuple[Source, ...]
+    goal: tuple[HandoffPoint, ...]
+    state: tuple[HandoffPoint, ...]
+    decisions: tuple[HandoffPoint, ...]
+    findings: tuple[HandoffPoint, ...]
+    dead_ends: tuple[HandoffPoint, ...]
+    open_questions: tuple[HandoffPoint, ...]
+    files: tuple[HandoffFile, ...]
+    sources: tuple[HandoffSource, ...]
     left_out: dict[str, int]
 
 
@@ -187,7 +187,9 @@ def _pack(reader: Reader, kind: str, title: str, bank: str, name: str, basis: _B
     left_out["files"] = len(files) - _MAX_FILES
     times = sorted(t for x in basis.work for t in (x.started, x.ended) if t)
     points = [point for section, _, _ in SECTIONS for point in shown[section]]
-    sources = {point.uri: Source(point.uri, point.time) for point in reversed(points) if point.uri}
+    sources = {
+        point.uri: HandoffSource(point.uri, point.time) for point in reversed(points) if point.uri
+    }
     return Pack(
         kind, title, bank, name, times[0] if times else "", times[-1] if times else "",
         files=tuple(files[:_MAX_FILES]),
@@ -196,10 +198,10 @@ def _pack(reader: Reader, kind: str, title: str, bank: str, name: str, basis: _B
     )  # fmt: skip
 
 
-def _new(points: Iterable[Point], seen: list[frozenset[str]]) -> list[Point]:
+def _new(points: Iterable[HandoffPoint], seen: list[frozenset[str]]) -> list[HandoffPoint]:
     """The points that have words which no earlier one has, each cut to one line. A fact is compared
     with those of its own section: what it replaced may stand in an earlier one."""
-    kept: list[Point] = []
+    kept: list[HandoffPoint] = []
     start = len(seen)
     for point in points:
         words = content_stems(point.text)
@@ -220,16 +222,16 @@ class _History:
             uri("fact", f.id): f.status.value for f in basis.facts if f.status in ENDED_STATUSES
         }
 
-    def _endings(self, point: Point) -> tuple[EndedSentence, ...]:
+    def _endings(self, point: HandoffPoint) -> tuple[EndedSentence, ...]:
         if point.uri.startswith((uri("fact", ""), uri("rule", ""))):
             return ()  # these are left out by their status, and hold as long as they are in a file
         return self._ended.find(point.text, point.time, *self._places.get(point.uri, ("", 0)))
 
-    def holds(self, point: Point) -> bool:
+    def holds(self, point: HandoffPoint) -> bool:
         """Whether nothing of a point has ended."""
         return not self._endings(point)
 
-    def mark(self, point: Point) -> Point:
+    def mark(self, point: HandoffPoint) -> HandoffPoint:
         """The point, with a mark if anything of it has ended."""
         if point.uri in self._ended_facts:
             return point._replace(mark=self._ended_facts[point.uri])
@@ -250,12 +252,12 @@ def _marks(*marks: str, trust: Trust) -> str:
     return "; ".join(filter(None, (*marks, outside)))
 
 
-def _goal(reader: Reader, basis: _Basis, kind: str) -> Iterable[Point]:
+def _goal(reader: Reader, basis: _Basis, kind: str) -> Iterable[HandoffPoint]:
     """The requests: the first of a session, and those that state a topic, in their own words."""
     concepts = [one for one in basis.others if isinstance(one, Concept)]
     for concept in concepts[:_MAX_GOALS]:
         text = f"{concept.name}: {_opening(concept.summary)}"
-        yield Point(text, uri("concept", concept.id), concept.updated)
+        yield HandoffPoint(text, uri("concept", concept.id), concept.updated)
     for number, x in enumerate(basis.best):
         turns = reader.turns.of_session(x.bank, x.session, x.first_seq, x.first_seq)
         first = turns[0] if turns else None
@@ -264,13 +266,13 @@ def _goal(reader: Reader, basis: _Basis, kind: str) -> Iterable[Point]:
         text = x.title
         if first is not None and first.role is Role.USER and (kind == "topic" or not number):
             text = max(text, _opening(first.text, 3), key=len)
-        yield Point(text, uri("exchange", x.id), x.started)
+        yield HandoffPoint(text, uri("exchange", x.id), x.started)
 
 
-def _state(reader: Reader, basis: _Basis) -> Iterable[Point]:
+def _state(reader: Reader, basis: _Basis) -> Iterable[HandoffPoint]:
     """The last result, then the commits, then earlier results."""
     results = [
-        Point(
+        HandoffPoint(
             _opening(x.summary) or x.title,
             uri("exchange", x.id),
             x.ended,
@@ -284,7 +286,7 @@ def _state(reader: Reader, basis: _Basis) -> Iterable[Point]:
     for commit in reversed(commits):
         mark = "reverted" if reader.git.reverted_by(commit.bank, commit.id) else ""
         text = f"Commit {commit.id[:9]}: {commit.subject}"
-        yield Point(text, uri("commit", commit.id), commit.time, mark)
+        yield HandoffPoint(text, uri("commit", commit.id), commit.time, mark)
     yield from results[1:]
 
 
@@ -302,45 +304,45 @@ def _claims(reader: Reader, basis: _Basis) -> list[tuple[Claim, Status]]:
     return [(c, last[c.id].status if c.id in last else c.status) for c in claims]
 
 
-def _claim_point(claim: Claim, mark: str = "") -> Point:
+def _claim_point(claim: Claim, mark: str = "") -> HandoffPoint:
     name = uri("turn", claim.turn) if claim.turn else uri("exchange", claim.exchange)
     problem = f"{claim.problem}: " if claim.problem and claim.problem not in claim.text else ""
     problem = f"Solved: {problem}" if claim.kind is ClaimKind.SOLUTION else problem
-    return Point(f"{problem}{claim.text}", name, claim.time, _marks(mark, trust=claim.trust))
+    return HandoffPoint(f"{problem}{claim.text}", name, claim.time, _marks(mark, trust=claim.trust))
 
 
-def _decisions(basis: _Basis, claims: Sequence[tuple[Claim, Status]]) -> Iterable[Point]:
+def _decisions(basis: _Basis, claims: Sequence[tuple[Claim, Status]]) -> Iterable[HandoffPoint]:
     for one in basis.others:
         if isinstance(one, Rule):
             text = f"{one.path}: {one.heading or 'rule'}: {_opening(one.text)}"
-            yield Point(text, uri("rule", one.id), "", "rule of the project")
+            yield HandoffPoint(text, uri("rule", one.id), "", "rule of the project")
         elif isinstance(one, Memory):
             if one.status is Status.VERIFIED and one.network is not Network.OPINION:
-                yield Point(one.what, uri("memory", one.id), one.when, "to be remembered")
+                yield HandoffPoint(one.what, uri("memory", one.id), one.when, "to be remembered")
         elif isinstance(one, SharedRecord):
             mark = _marks(f"shared by {one.author} on {one.shared[:10]}", trust=one.trust)
-            yield Point(one.text, uri("shared", one.id), one.time, mark)
+            yield HandoffPoint(one.text, uri("shared", one.id), one.time, mark)
     for fact in sorted(basis.facts, key=lambda f: (f.validity.learned, f.id), reverse=True):
         if fact.status not in ENDED_STATUSES:
             text = f"{fact.problem}: {fact.content}" if fact.problem else fact.content
             mark = _marks(trust=fact.trust)
-            yield Point(text, uri("fact", fact.id), fact.validity.learned, mark)
+            yield HandoffPoint(text, uri("fact", fact.id), fact.validity.learned, mark)
     for claim, status in claims:
         if claim.kind in _DECISIONS and status not in ENDED_STATUSES:
             yield _claim_point(claim)
 
 
-def _findings(basis: _Basis, claims: Sequence[tuple[Claim, Status]]) -> Iterable[Point]:
+def _findings(basis: _Basis, claims: Sequence[tuple[Claim, Status]]) -> Iterable[HandoffPoint]:
     for claim, status in claims:
         if claim.kind is ClaimKind.FINDING and status not in ENDED_STATUSES:
             yield _claim_point(claim)
     for x in reversed(basis.best):
         for fact in x.facts:
             if not names_change(fact):
-                yield Point(fact, uri("exchange", x.id), x.started, _marks(trust=x.trust))
+                yield HandoffPoint(fact, uri("exchange", x.id), x.started, _marks(trust=x.trust))
 
 
-def _dead_ends(basis: _Basis, claims: Sequence[tuple[Claim, Status]]) -> Iterable[Point]:
+def _dead_ends(basis: _Basis, claims: Sequence[tuple[Claim, Status]]) -> Iterable[HandoffPoint]:
     for claim, status in claims:
         if claim.kind is ClaimKind.ATTEMPT and status is Status.VERIFIED:
             continue  # not known to have failed
@@ -355,31 +357,33 @@ def _dead_ends(basis: _Basis, claims: Sequence[tuple[Claim, Status]]) -> Iterabl
         if fact.status in ENDED_STATUSES:
             by = f" by {fact.superseded_by}" if fact.superseded_by else ""
             mark = f"{fact.status.value}{by}"
-            yield Point(fact.content, uri("fact", fact.id), fact.validity.learned, mark)
+            yield HandoffPoint(fact.content, uri("fact", fact.id), fact.validity.learned, mark)
     for x in reversed(basis.work):
         if x.outcome in (Outcome.FAILED, Outcome.INTERRUPTED):
             text = f"{x.title}: {_opening(x.summary, 1)}"
-            yield Point(text, uri("exchange", x.id), x.ended, x.outcome.value)
+            yield HandoffPoint(text, uri("exchange", x.id), x.ended, x.outcome.value)
 
 
-def _open_questions(basis: _Basis, claims: Sequence[tuple[Claim, Status]]) -> Iterable[Point]:
+def _open_questions(
+    basis: _Basis, claims: Sequence[tuple[Claim, Status]]
+) -> Iterable[HandoffPoint]:
     for digest in basis.digests:
         for step in digest.next_steps:
-            yield Point(step, uri("digest", digest.id), digest.ended, "next step")
+            yield HandoffPoint(step, uri("digest", digest.id), digest.ended, "next step")
     for x in reversed(basis.work):
         if x.outcome is Outcome.OPEN:
-            yield Point(x.title, uri("exchange", x.id), x.started, "left without an answer")
+            yield HandoffPoint(x.title, uri("exchange", x.id), x.started, "left without an answer")
     for claim, status in claims:
         if claim.kind is ClaimKind.HYPOTHESIS and status is Status.HYPOTHESIS:
             yield _claim_point(claim, "a guess, neither confirmed nor refuted")
 
 
-def _files(basis: _Basis) -> list[File]:
+def _files(basis: _Basis) -> list[HandoffFile]:
     """The files of the exchanges, the most changed first."""
     changed = Counter(path for x in basis.work for path in set(x.files_modified))
     read = Counter(path for x in basis.work for path in set(x.files_read))
     paths = sorted({*changed, *read}, key=lambda p: (-changed[p], -read[p], p))
-    return [File(path, changed[path], read[path]) for path in paths]
+    return [HandoffFile(path, changed[path], read[path]) for path in paths]
 
 
 def as_markdown(pack: Pack, clean: Callable[[str], str]) -> str:
@@ -397,7 +401,7 @@ def as_markdown(pack: Pack, clean: Callable[[str], str]) -> str:
         lines.extend(["", f"## {heading}", "", *(told or [if_empty]), *more])
 
     for section, heading, if_empty in SECTIONS:
-        points: tuple[Point, ...] = getattr(pack, section)
+        points: tuple[HandoffPoint, ...] = getattr(pack, section)
         add_section(section, heading, [_line(p, numbers, with_days) for p in points], if_empty)
     files = [
         f"- `{file.path}`: "
@@ -414,7 +418,7 @@ def as_markdown(pack: Pack, clean: Callable[[str], str]) -> str:
     return clean("\n".join(lines) + "\n")
 
 
-def _line(point: Point, numbers: dict[str, int], with_day: bool) -> str:
+def _line(point: HandoffPoint, numbers: dict[str, int], with_day: bool) -> str:
     notes = ", ".join(filter(None, (point.time[:10] if with_day else "", point.mark)))
     source = f" [{numbers[point.uri]}]" if point.uri in numbers else ""
     return f"- {point.text}{f' ({notes})' if notes else ''}{source}"

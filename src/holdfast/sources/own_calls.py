@@ -16,15 +16,15 @@ from holdfast.sources.claude_code.tools import is_own
 _SHELL_TOOLS = ("Bash", "PowerShell")
 # The tool by which Claude Code looks up other tools.
 _TOOL_SEARCH = "ToolSearch"
-# Tools that keep something. What is said after them is no answer of memory.
-_KEEPING_TOOLS = ("remember", "learn", "auto_learn")
+# Tools that keep or change something. What is said after them is no answer of memory.
+_KEEPING_TOOLS = ("remember", "correct", "forget", "learn", "auto_learn")
 # `holdfast ask`, also by a path, as a module or by the script of the plugin, at the start of a
 # command or after another one. A review retells what it lists and judges.
 _LOOKS_UP = regex(
     r"(?:^|[;&|(\n`]|\$\()[ \t]*(?:\w+=\S*\s+)*(?:(?:uvx|pipx run|uv run|sh|bash)\s+)?"
     r"(?:\"[^\"\n]*/|\S*/)?(?:holdfast(?:\.sh\"?)?|python[\d.]*\s+-m\s+holdfast)\s+"
-    r"(?:ask|recall|research|reflect|timeline|show|find|team|who|facts|concepts|entities|opinions|"
-    r"keywords|brief|handoff|here|review)\b"
+    r"(?:ask|recall|research|reflect|timeline|show|path|find|team|who|facts|concepts|entities|opinions|"
+    r"keywords|brief|handoff|here|review|judge|decisions)\b"
 )
 # A line as answers and briefs write it: its day and the number of its source, the source itself, or
 # the short name of the record at its end.

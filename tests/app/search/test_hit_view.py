@@ -8,7 +8,6 @@ from holdfast.app.search.hit_view import (
     CONVERTED_AGENTS,
     citation_json,
     citation_text,
-    full_json,
     heading,
     place,
     remarks,
@@ -53,15 +52,7 @@ def test_the_place_of_a_hit_can_be_opened() -> None:
     assert {name for name, agent in agents().items() if agent.layout} == CONVERTED_AGENTS
 
 
-def test_full_json_always_has_status_and_freshness() -> None:
-    whole = full_json(PLAIN)
-    assert (whole["status"], whole["freshness"]) == ("observed", "unknown")
-    assert not {"bank", "since", "astray", "agent", "supersedes"} & whole.keys()
-    assert full_json(PLAIN, "tidewatch")["bank"] == "tidewatch"
-
-
-def test_every_remark_is_in_both_forms_of_json() -> None:
-    assert remarks(RICH).items() <= full_json(RICH).items()
+def test_every_remark_is_in_the_short_form() -> None:
     short = short_json(RICH, 100)
     assert short["server"] == "team" and "provider" not in short
     assert remarks(RICH).keys() - {"provider"} <= short.keys()

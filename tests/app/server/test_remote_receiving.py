@@ -155,7 +155,7 @@ def test_receiving_over_http_needs_a_key_and_a_bank(server: Server) -> None:
     handed = {"bank": BANK, "shares": [line()]}
     assert post("/shares", handed, "wrong")[0] == 401
     assert post("/shares", {**handed, "bank": "nowhere"})[0] == 404
-    assert post("/shares", {**handed, "trust": "user"})[0] == 400
+    assert post("/shares", {**handed, "trust": "user"})[0] == 422
     status, done = post("/shares", handed)
     assert status == 200 and done["shares"][0]["state"] == "taken"
     assert post("/shares", handed)[1]["shares"][0]["state"] == "known"

@@ -11,10 +11,10 @@ import pytest
 from holdfast.app.memory import Holdfast
 from holdfast.app.status.model_offer import gather_offer, title_by_model
 from holdfast.inference.service_choice import service_problem
-from holdfast.interfaces.cli.install_hint import install_command
 from holdfast.interfaces.cli.main import main
 from holdfast.interfaces.cli.model_offer import print_offer, print_title_by_model
-from holdfast.interfaces.cli.screen import Screen
+from holdfast.operations.output.install_hint import install_command
+from holdfast.operations.screen import Screen
 from holdfast.settings import ModelSettings, load_settings
 from tests.support.empty_memory import with_empty_memory
 from tests.support.permitted_model_service import TITLE, Service, User, model_settings

@@ -34,13 +34,13 @@ class ChangingCalls:
         self._memories = [
             self._remember(text) for text in ("is blue.", "is blue and tall.", "is wide.")
         ]
-        for domain in ("paint", "ropes"):
+        for domain in ("paint", "ropes", "sails"):
             rule = {"domain": domain, "content": f"Keep the {domain} of {OWN.asked} dry."}
             self._use_tool("learn", rule)
         for text in ("creaks.", "leans."):
             self._use_tool("remember", {"text": f"{OWN.asked} {text}"})
         # The id of a conversation that has ended, and of one that a form began.
-        self.conversation = self._converse()
+        self.conversation = self.converse()
         self._begun = ""
 
     def call(self, operation: Operation) -> Call | None:
@@ -120,7 +120,8 @@ class ChangingCalls:
         used = self._client.mcp("tools/call", self._bank, name=name, arguments=arguments)
         assert used.succeeded, used
 
-    def _converse(self) -> str:
+    def converse(self) -> str:
+        """Ask a question; the id of its conversation, when it has ended."""
         question = {"question": f"Why is {OWN.asked} slow?", "bank": self._bank}
         begun = self._client.web.post("/api/v1/research", json.dumps(question), _JSON)
         id: str = begun.json()["session_id"]
@@ -156,12 +157,19 @@ PREPARED: Mapping[str, Prepare] = {
     ),
     "POST /banks/{id}": lambda by, form: by.fill(form, by.settings_page(), background=_TEXT),
     "PATCH /api/v1/banks/{name}": lambda by, _: {"name": by.bank(), "background": OWN.asked},
-    "POST /api/v1/rules/candidates/{id}/reject": lambda by, _: by.waiting(
-        "/rules/candidates", "candidates"
+    **dict.fromkeys(
+        ("POST /api/v1/rules/candidates/{id}/reject", "graph promoteReject"),
+        lambda by, _: by.waiting("/rules/candidates", "candidates"),
     ),
     "POST /api/v1/reviews/{id}/decide": lambda by, _: {
         **by.waiting("/reviews", "reviews"), "keep": True
     },
+    "graph bankSet": lambda by, _: {"name": by.bank(), "background": OWN.asked},
+    **dict.fromkeys(
+        ("graph researchUseful", "graph researchCancel", "graph researchShow"),
+        lambda by, _: {"id": by.conversation},
+    ),
+    "graph researchRemove": lambda by, _: {"id": by.converse()},
     "POST /research/{id}/useful": lambda by, _: {"id": by.conversation},
     "POST /research/{id}/cancel": lambda by, _: {"id": by.conversation},
     "POST /research/{id}/remove": lambda by, _: {"id": by.begun()},

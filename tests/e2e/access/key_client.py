@@ -9,6 +9,8 @@ from functools import partial
 from typing import Any, NamedTuple, Self
 from urllib.parse import quote, urlencode
 
+from jsonschema import Draft202012Validator
+
 from tests.e2e.access.graph import DESCRIBE, Graph
 from tests.e2e.access.operations import Call, Operation, pages, rest, tools
 from tests.e2e.access.plain_client import PlainClient
@@ -155,9 +157,10 @@ class ServerOperations:
     of the REST API takes a second to make, so it is asked for only if that is wanted."""
 
     def __init__(self, chief: KeyClient, interfaces: Sequence[str] = INTERFACES) -> None:
-        self._rest: list[Operation] = []
+        self._openapi: dict[str, Any] = {"paths": {}}
         if "rest" in interfaces:
-            self._rest = list(rest(chief.web.get("/api/v1/openapi.json").json()))
+            self._openapi = chief.web.get("/api/v1/openapi.json").json()
+        self._rest = list(rest(self._openapi))
         self._graph = Graph(chief.web.post("/graphql", **_json({"query": DESCRIBE})).json())
         self.tools = self.tools_of(chief)
 
@@ -165,6 +168,15 @@ class ServerOperations:
     def tools_of(client: KeyClient) -> list[dict[str, Any]]:
         """The tools that somebody is offered."""
         return json.loads(client.mcp("tools/list").text)["result"]["tools"]
+
+    def check_form(self, operation: Operation, reply: Reply) -> None:
+        """Check that an answer of REST has the form that is described."""
+        described = self._openapi["paths"][operation.path][operation.method.lower()]["responses"]
+        content = described[str(reply.status)]["content"].get("application/json")
+        if content is not None:
+            schema = {**content["schema"], "components": self._openapi["components"]}
+            validator: Any = Draft202012Validator(schema)
+            validator.validate(json.loads(reply.text))
 
     def ways(self, sort: str, client: KeyClient) -> list[Way]:
         """What can be asked in one of four ways, by somebody."""

@@ -12,7 +12,8 @@ from fastapi import FastAPI
 
 from holdfast.interfaces.http.pages import ROUTERS
 from holdfast.interfaces.ui.render import STATIC
-from tests.e2e.access.two_banks import Named, Side, World
+from tests.app.remote.test_remote_recall import a_line
+from tests.e2e.access.two_banks import OTHER, OWN, Named, Side, World
 
 Json = dict[str, Any]
 
@@ -30,9 +31,13 @@ _NAMES_BY_MEANING = {
     "networks expansion fusion limit count confirm scope action outcome tab note shelf status "
     "view lane span sort preset last-event-id show every word confidence rules domain_of before "
     "after page offset days dropped key to look month year depth hops backups back n seq sure "
-    "retention of act none verdict",
+    "retention of act none verdict shares",
 }
-_BANK_PARAMETERS = {("{name}", "name"), ("{id}", "id"), ("graph bank", "name")}
+_BANK_PARAMETERS = {
+    *((f"{{name}}{way}", "name") for way in ("", "/merge", "/unmerge")),
+    *((f"graph bank{way}", "name") for way in ("", "Set", "Merge", "Unmerge")),
+    *(("{id}", "id"), ("{name}/merge", "into"), ("graph bankMerge", "into")),
+}
 # What is given where a text is one of a few that its description does not list.
 _USUAL = {"verdict": "useful"}
 _KNOWN = {name: meaning for meaning, names in _NAMES_BY_MEANING.items() for name in names.split()}
@@ -214,6 +219,10 @@ def _filled(
 
 
 def _own(place: Parameter, named: Named, side: Side, id: str) -> Any:
+    if place.meaning == BANK and place.name == "into":
+        return (OTHER if side is OWN else OWN).name
+    if place.name == "shares":
+        return [a_line(f"{side.asked} is shared.")]
     if place.meaning == BANK:
         return [named.names[0]] if "array" in _kinds(place.schema) else named.names[0]
     if place.meaning == ID:

@@ -20,7 +20,7 @@ import pytest
 from fastapi.routing import APIRoute
 
 from holdfast.interfaces.http.app import prepared_routes
-from holdfast.interfaces.http.auth.permissions import PERMISSIONS
+from holdfast.interfaces.http.auth.permissions import permissions
 from holdfast.interfaces.http.core.known_parameters import query_names
 from tests.e2e.access.plain_client import Answer, PlainClient
 from tests.e2e.access.serving import Served, make_keys, served
@@ -68,9 +68,19 @@ class Names(NamedTuple):
 
 
 def _names(route: APIRoute) -> Names:
+    if route.openapi_extra is not None:
+        return _described(route.openapi_extra)
     models: list[Any] = [field.field_info.annotation for field in route.dependant.body_params]
     fields = {field.alias or name for model in models for name, field in model.model_fields.items()}
     return Names(frozenset(query_names(route.dependant)), frozenset(fields) or None)
+
+
+def _described(route: dict[str, Any]) -> Names:
+    """The names that the route of an operation describes."""
+    query = (one["name"] for one in route.get("parameters", ()) if one["in"] == "query")
+    content = route.get("requestBody", {}).get("content", {}).get("application/json", {})
+    fields = content.get("schema", {}).get("properties", {})
+    return Names(frozenset(query), frozenset(fields) or None)
 
 
 @cache
@@ -112,14 +122,14 @@ def _only(names: frozenset[str] | None, values: dict[str, str]) -> dict[str, str
 
 def _graph_body(values: dict[str, str]) -> dict[str, str]:
     words, bank = json.dumps(values["q"]), json.dumps(values["bank"])
-    return {"query": f"{{ search(query: {words}, bank: {bank}) {{ text }} }}"}
+    return {"query": f"{{ recall(query: {words}, bank: {bank}) {{ hits {{ text }} }} }}"}
 
 
 def test_the_table_has_routes_of_every_interface() -> None:
-    paths = {route.split(" ", 1)[1] for route in PERMISSIONS}
+    paths = {route.split(" ", 1)[1] for route in permissions()}
     assert {"/graphql", "/mcp", "/search", "/api/v1/recall", "/api/v1/records/{id:path}"} <= paths
     names = {name for path in paths for name in _PLACE.findall(path)}
-    assert names <= {"id", "name", "word", "n"}, "say above what a new place of a path stands for"
+    assert names <= {"id", "name", "session", "word", "n"}, "say above what this stands for"
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgres"])
@@ -147,7 +157,7 @@ def test_no_route_of_the_table_tells_or_changes_another_bank(whole: Served) -> N
     wrong: list[Any] = []
     answered: dict[str, set[int]] = {}
     with closing(client_of(whole, whole.keys.admin)) as client:
-        for route in PERMISSIONS:
+        for route in permissions():
             for question in questions(route, world.other):
                 answer = question.ask(client)
                 answered.setdefault(route, set()).add(answer.status_code)
@@ -155,7 +165,7 @@ def test_no_route_of_the_table_tells_or_changes_another_bank(whole: Served) -> N
                 if leaks or answer.status_code >= 500:
                     wrong.append((route, question.path, answer.status_code, leaks))
     assert not wrong, "\n".join(map(str, wrong[:20]))
-    assert answered.keys() == PERMISSIONS.keys()
+    assert answered.keys() == permissions().keys()
     assert others_rows(world) == before
 
 
@@ -164,7 +174,7 @@ def test_the_questions_find_something_for_the_key_of_the_other_bank(whole: Serve
     """So that the silence above is not for want of a right question: the same requests, by whoever
     may see that bank, are answered with its words on a good part of the routes that read."""
     told: set[str] = set()
-    reading = [route for route in PERMISSIONS if route.startswith("GET ")]
+    reading = [route for route in permissions() if route.startswith("GET ")]
     wanted, secrets = len(reading) // 3 + 1, whole.world.secrets()
     with closing(client_of(whole, whole.keys.other)) as client:
         for route in reading:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -89,6 +90,16 @@ class World(NamedTuple):
                 for table, columns in _tables(connection).items()
                 if not bank or "bank" in columns
             }
+
+    def copy(self, folder: Path) -> World:
+        """The same, as a memory of its own; the projects are again as they were at first."""
+        projects, kept = self.folder / "projects", self.folder / "kept"
+        if kept.exists():
+            shutil.rmtree(projects)
+        shutil.copytree(*((kept, projects) if kept.exists() else (projects, kept)))
+        shutil.copytree(self.env["HOLDFAST_HOME"], folder / "home")
+        env = {**self.env, "HOLDFAST_HOME": str(folder / "home")}
+        return self._replace(env=env, settings=load_settings(env))
 
     @contextmanager
     def connected(self) -> Generator[Any]:

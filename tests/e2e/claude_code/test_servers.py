@@ -29,13 +29,16 @@ GIVEN: dict[str, Any] = {
     "type": "bugfix",
     "anchor": "2026-01-05",
     "verdict": "useful",
-    "ids": [],
 }
 
 
-def uses(server: str, tools: tuple[Tool, ...]) -> list[Use]:
+def uses(server: str, tools: tuple[Tool, ...], **own: Json) -> list[Use]:
+    """A call of each tool; `own` has what some of them are given, by their names."""
     return [
-        Use(f"mcp__{server}__{tool.name}", {key: GIVEN[key] for key in tool.required})
+        Use(
+            f"mcp__{server}__{tool.name}",
+            own.get(tool.name) or {key: GIVEN[key] for key in tool.required},
+        )
         for tool in tools
     ]
 
@@ -66,18 +69,28 @@ class Asked(NamedTuple):
 
 @pytest.fixture(scope="module")
 def asked(make_shared_lab: MakeLab) -> Asked:
-    steps = (
-        uses("holdfast", TOOLS),
-        uses("access", MEMORY_TOOLS),
-        uses("search", SEARCH_TOOLS),
-        [Say("I see.")],
-    )
-    lab = make_shared_lab({"all": steps})
+    lab = make_shared_lab({})
     lab.env["ENABLE_TOOL_SEARCH"] = "false"
     assert lab.holdfast("setup", "--yes").status == 0
     lab.hold_worker()
     learn(lab)
-    GIVEN["ids"].append(told_record(lab, "warmed after the import"))
+    told = told_record(lab, "warmed after the import")
+    kept = [
+        json.loads(lab.holdfast("remember", text, "--json").out)["uri"]
+        for text in ("The crane of the pier is red.", "The buoy of the channel is green.")
+    ]
+    own = {
+        "review": {"verdict": "useful", "ids": [told]},
+        "correct": {"id": kept[0], "text": "The crane of the pier is blue."},
+        "forget": {"id": kept[1]},
+    }
+    steps = (
+        uses("holdfast", TOOLS, **own),
+        uses("access", MEMORY_TOOLS),
+        uses("search", SEARCH_TOOLS),
+        [Say("I see.")],
+    )
+    lab.api.plays = {"all": steps}
     for name, server in (("access", "memory"), ("search", "search")):
         command = (str(lab.python), "-I", "-m", "holdfast", "mcp", server)
         added = lab.run_claude("mcp", "add", name, "-s", "user", "--", *command)
@@ -94,6 +107,8 @@ def test_every_tool_of_every_server_can_be_called(asked: Asked) -> None:
     assert len(asked.results) == len(TOOLS) + len(MEMORY_TOOLS) + len(SEARCH_TOOLS)
     assert not [block for block in asked.results if block.get("is_error")]
     assert "Remembered in proj" in asked.answer_of("mcp__holdfast__remember")
+    assert "Done: correct holdfast://memory/" in asked.answer_of("mcp__holdfast__correct")
+    assert "Done: forget holdfast://memory/" in asked.answer_of("mcp__holdfast__forget")
     assert not (asked.lab.project / ".claude").exists()
     assert [hit["trust"] for hit in asked.found if hit["kind"] == "memory"] == ["assistant"]
 

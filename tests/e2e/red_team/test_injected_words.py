@@ -18,7 +18,6 @@ from holdfast.app.server.shared_records import receive
 from holdfast.capture.home_paths import HomePaths
 from holdfast.interfaces.mcp.main_engine import MainEngine
 from holdfast.interfaces.mcp.main_spec import SPEC
-from holdfast.interfaces.mcp.main_write_tools import WriteTools
 from holdfast.interfaces.mcp.memory_source import BorrowedMemory
 from holdfast.interfaces.mcp.read_only_engine import make_engine
 from holdfast.interfaces.mcp.server_spec import CallContext
@@ -173,7 +172,7 @@ def test_no_payload_leaves_the_results_of_the_tools(attacked: Attacked) -> None:
     shared = 0
     for number, payload in numbered():
         bank, memory = bank_of(attacked, number), BorrowedMemory(attacked.memory)
-        engine = MainEngine(memory, WriteTools(memory, bank), bank)
+        engine = MainEngine(memory, bank)
         text, data = call(engine, "memory_recall", query=f"crane gate wait {bank}")
         # A heading of ours begins with the day; it has no words of a record.
         frames.check_text(text, payload, ("| ", "No longer valid: "))

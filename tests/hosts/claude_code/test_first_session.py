@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 
 import pytest
 
@@ -26,7 +25,7 @@ def with_history(user: User) -> User:
 
 
 @pytest.mark.slow
-def test_setup_prints_the_brief_and_three_questions_that_are_answered_well(user: User) -> None:
+def test_setup_prints_the_brief_of_the_next_session_and_how_to_ask(user: User) -> None:
     printed = with_history(user).do("setup", "--yes")
     brief = user.do("brief", "--json")
     text = json.loads(brief)["text"]
@@ -35,13 +34,7 @@ def test_setup_prints_the_brief_and_three_questions_that_are_answered_well(user:
     told = printed.partition("<holdfast-brief")[2].partition("</holdfast-brief>")[0]
     assert max(map(len, told.splitlines())) <= 100, "lines are folded between words"
     assert "Your next session in this folder starts with this brief:" in printed
-    questions = [shlex.split(line) for line in shown if line.startswith("holdfast ask ")]
-    assert len(questions) == 3
-    for _, *arguments in questions:
-        answer = json.loads(user.do(*arguments, "--json"))
-        assert answer["confidence"] in ("medium", "high") and answer["citations"], arguments
-    listed = json.loads(user.do("research", "--json"))["sessions"]
-    assert len(listed) == len(questions), "trying a question leaves no research session behind"
+    assert any(line.startswith("Ask it: holdfast ask") for line in shown)
 
 
 @pytest.mark.slow

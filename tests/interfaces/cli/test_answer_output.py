@@ -6,10 +6,10 @@ import io
 
 import pytest
 
-from holdfast.interfaces.cli.output.answer import print_answer
-from holdfast.interfaces.cli.screen import Screen
 from holdfast.model.query import Answer, Citation, Confidence, Layer
 from holdfast.model.trust import Trust
+from holdfast.operations.output.answer import print_answer
+from holdfast.operations.screen import Screen
 
 SAID = "We deploy on Tuesdays, because the harbour office is closed then and nobody waits."
 

@@ -81,7 +81,8 @@ def test_bash_completes_commands_options_words_and_banks(
     assert typed("recall", "--budget", "") == ["low", "mid", "high"]
     assert typed("recall", "--budget", "=", "m") == ["mid"]
     assert typed("bank", "s") == ["show", "set"]
-    assert typed("bank", "--bank", "x", "l") == ["list"]
+    assert typed("auto-learn", "--bank", "x", "pro") == ["promote"]
+    assert typed("bank", "merge", "--b") == [""]
     assert typed("recall", "word") == typed("backup", "no") == typed("nonsense", "--b") == [""]
 
 

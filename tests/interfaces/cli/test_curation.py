@@ -46,7 +46,7 @@ def test_removing_and_overwriting_need_yes_without_a_terminal(home: Path) -> Non
     other = exchange(home, "ketch")
     for arguments in (
         ("forget", id),
-        ("forget", id, "--purge"),
+        ("purge", id),
         ("correct", id, "other words"),
         ("merge", id, other),
         ("scrub", SECRET),
@@ -79,7 +79,7 @@ def test_a_correction_shows_in_recall_ask_and_show(home: Path) -> None:
     run_ok(home, "correct", id, "The", "yawl", "is", "green.", "--yes")
     hits = read_json(home, "recall", "yawl", "green", "--bank", "all")["hits"]
     assert any(hit["uri"] == id and hit["corrected"].startswith("by ") for hit in hits)
-    assert all("corrected" not in hit for hit in hits if hit["kind"] == "turn")
+    assert not any(hit["corrected"] for hit in hits if hit["kind"] == "turn")
     assert "corrected by" in run_ok(home, "recall", "yawl", "green", "--bank", "all")
     shown = read_json(home, "show", id)
     assert "yawl blue" in shown["superseded"]
@@ -145,18 +145,12 @@ def test_a_purge_names_backups_and_removes_them_on_request(home: Path) -> None:
     id = exchange(home, "yawl")
     with closing(sqlite3.connect(home / "memory.db")) as raw:
         copy = back_up(raw, home / "memory.db", 9)
-    output = run_ok(home, "forget", id, "--purge", "--yes")
+    output = run_ok(home, "purge", id, "--yes")
     assert "Erased permanently: 3 turns" in output and str(copy) in output
     assert copy.exists()
     for command in (("show",), ("restore",), ("forget", "--yes")):
         done = holdfast(home, command[0], id, *command[1:])
         assert done.returncode == 2 and "was erased permanently" in done.stderr, command
     id = exchange(home, "ketch")
-    assert "Removed 1 backup" in run_ok(home, "forget", id, "--purge", "--yes", "--backups")
+    assert "Removed 1 backup" in run_ok(home, "purge", id, "--yes", "--backups")
     assert not copy.exists()
-
-
-def test_an_unknown_id_is_refused_by_every_command(home: Path) -> None:
-    for name in ("forget", "restore"):
-        done = holdfast(home, name, "turn/feedfeedfeed", *(["--yes"] * (name == "forget")))
-        assert done.returncode == 2 and "There is no record" in done.stderr

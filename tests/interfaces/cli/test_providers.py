@@ -87,8 +87,8 @@ def test_providers_are_off_by_default_and_the_output_says_how_to_enable_them(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("test",), "The name is empty."),
-        (("test", "good"), "The query is empty."),
+        (("test",), "Something is missing: NAME, QUERY."),
+        (("test", "good"), "Something is missing: QUERY."),
         (("test", "nobody", "x"), "There is no provider 'nobody'."),
         (("--plugin-dir", "/no/such/folder"), "is not a folder."),
     ],

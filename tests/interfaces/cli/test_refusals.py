@@ -6,33 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from holdfast.interfaces.cli.commands.ask import recall
-from holdfast.model.query import Hit, Layer
 from tests.interfaces.cli.test_cli import holdfast, read_json
 from tests.support.transcripts import Script, bug_hunt
 from tests.support.waiting import wait_until
-
-TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-
-
-def test_reading_commands_create_no_files(tmp_path: Path) -> None:
-    home = tmp_path / "not" / "there"
-    bug_hunt().write(tmp_path / "claude" / "projects")
-    for arguments in (
-        ("status",),
-        ("recall", "x"),
-        ("ask", "x"),
-        ("ingest", "--dry-run", str(tmp_path / "claude")),
-    ):
-        done = holdfast(home, *arguments)
-        assert done.returncode == 0, done.stderr
-    assert "The memory is empty" in holdfast(home, "ask", "x").stdout
-    assert not (tmp_path / "not").exists()
 
 
 def test_a_read_only_memory_can_still_be_queried(tmp_path: Path) -> None:
@@ -59,32 +39,6 @@ def test_a_factor_that_lowers_a_hit_is_not_listed_as_raising_it(tmp_path: Path) 
     first, _, rest = found.partition("above the next by ")
     assert "tool ×0.85" in first and "direct_fts" in rest.partition("\n")[0]
     assert "tool +" not in rest.partition("\n")[0]
-
-
-def test_the_most_important_difference_is_explained_first() -> None:
-    def lead(**gaps: float) -> str:
-        hit = Hit("u", "turn", Layer.TRANSCRIPTS, 0.5, "", "", "", "b")
-        below = replace(hit, why=dict.fromkeys(gaps, 0.1))
-        above = replace(hit, why={name: 0.1 + gap for name, gap in gaps.items()})
-        return recall._lead(above, below)  # pyright: ignore[reportPrivateUsage]
-
-    by_words = lead(direct_fts_score=0.3, semantic_score=0.2)
-    assert by_words == "0.000: semantic +0.20, direct_fts +0.30"
-    assert lead(neighbours=0.08, rerank=0.04) == "0.000: rerank +0.04, neighbours +0.08"
-    beside = lead(neighbours=0.04, session=0.03, rerank=-0.1)
-    assert beside == "0.000: session +0.03, neighbours +0.04"
-
-
-def test_show_redacts_secrets_of_the_raw_line_by_default(tmp_path: Path) -> None:
-    script = Script()
-    script.user(f"Upload with {TOKEN} please")
-    script.write(tmp_path / "p")
-    holdfast(tmp_path, "ingest", str(tmp_path / "p"))
-    uri = read_json(tmp_path, "recall", "upload", "--bank", "all")["hits"][0]["uri"]
-    for arguments in (("show", uri), ("show", uri, "--json")):
-        shown = holdfast(tmp_path, *arguments).stdout
-        assert TOKEN not in shown and "[redacted:github-token]" in shown
-    assert TOKEN in holdfast(tmp_path, "show", uri, "--raw").stdout
 
 
 def test_show_raw_reports_a_deleted_transcript_beside_its_output(tmp_path: Path) -> None:
@@ -131,13 +85,9 @@ def read_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("show pull/99999999999999999999", "There is no record"),
         ("show #99999999999999999999", "There is no record"),
         ("show pull/²", "There is no record"),
-        ("recall x --limit 99999999999999999999", "--limit: must be 1,000,000,000 or less"),
-        (f"recall x --limit {'9' * 5000}", "--limit: '999"),
-        ("timeline --before 99999999999999999999", "--before: must be 1,000,000,000 or less"),
-        ("worth --days 999999", "--days: must be 36,500 or less"),
-        (f"bank set --retention {'9' * 5000} --yes", "The retention '999"),
+        (f"recall x --limit {'9' * 5000}", "limit must be a whole number"),
+        (f"bank set --retention {'9' * 5000} --yes", "retention must be a whole number"),
         ("timeline 10000-01-01", "'10000-01-01' is not a date."),
-        ("find --since 10000-01-01", "'10000-01-01' is not a date."),
         ("ask when --as-of 10000-01-01", "'10000-01-01' is not a date."),
     ],
 )
@@ -167,21 +117,17 @@ def test_the_bank_variable_works_like_the_bank_option(tmp_path: Path) -> None:
     assert wrong.returncode == 2 and "There is no bank 'typo'" in wrong.stderr
 
 
-def test_a_folder_without_memory_gets_a_hint_to_existing_banks(tmp_path: Path) -> None:
+def test_a_folder_without_memory_searches_all_banks_and_has_no_brief(tmp_path: Path) -> None:
     bug_hunt().write(tmp_path / "p")
     holdfast(tmp_path, "ingest", str(tmp_path / "p"))
     for command in ("ask", "recall"):
-        said = " ".join(holdfast(tmp_path, command, "retry", cwd=tmp_path).stdout.split())
-        assert "`holdfast ask QUESTION --bank proj` asks the memory of proj; other" in said
-    shown = holdfast(tmp_path, "bank", cwd=tmp_path)
-    assert shown.returncode == 0
-    assert shown.stdout.startswith("This folder has no bank. There is 1 bank:\nproj  ")
+        found = holdfast(tmp_path, command, "retry wrapper", cwd=tmp_path).stdout
+        assert "· proj" in found and "holdfast://" in found
+    said = " ".join(holdfast(tmp_path, "brief", cwd=tmp_path).stdout.split())
+    assert "`holdfast ask QUESTION --bank proj` asks the memory of proj; other" in said
     holdfast(tmp_path, "remember", "We paint the yawl in May.", "--bank", "boats")
-    said = " ".join(holdfast(tmp_path, "ask", "retry", cwd=tmp_path).stdout.split())
+    said = " ".join(holdfast(tmp_path, "brief", cwd=tmp_path).stdout.split())
     assert "There are 2 banks: boats, proj. `holdfast ask QUESTION --bank NAME` asks one" in said
-    shown = holdfast(tmp_path, "bank", "show", cwd=tmp_path)
-    assert "There are 2 banks:\nboats" in shown.stdout
-    assert holdfast(tmp_path, "bank", "show", "--json", cwd=tmp_path).returncode == 2
 
 
 def test_a_subfolder_of_a_project_without_git_uses_its_bank(tmp_path: Path) -> None:

@@ -115,6 +115,7 @@ def test_a_rule_is_learned_once(root: Path) -> None:
         "waits": None,
         "refused": None,
         "remedy": None,
+        "file": str(root / RULES),
     }
     before = (root / RULES).read_text()
     again = json_of(root, "learn", "testing", "Fixtures are named after animals.", "--yes")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.interfaces.cli.screen import Screen
+from holdfast.operations.screen import Screen
 
 _STYLE = re.compile(r"\x1b\[[\d;]*m")
 

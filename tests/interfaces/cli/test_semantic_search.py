@@ -16,7 +16,7 @@ import holdfast as package
 from holdfast.inference import packaged
 from holdfast.interfaces.cli.commands.start import ingest
 from holdfast.interfaces.cli.main import main, make_parser
-from holdfast.interfaces.cli.screen import Screen
+from holdfast.operations.screen import Screen
 from holdfast.store.sqlite.store import SqliteStore
 from tests.interfaces.cli.test_cli import holdfast, read_json
 from tests.support.transcripts import bug_hunt

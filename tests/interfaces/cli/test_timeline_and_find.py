@@ -37,22 +37,19 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_timeline_prints_the_documented_json(home: Path) -> None:
+def test_a_timeline_has_all_kinds_of_events(home: Path) -> None:
     found = read_json(home, "timeline", "--bank", "proj")
-    assert set(found) == {"bank", "anchor", "query", "events", "undated", "notes"}
     assert (found["bank"], found["anchor"], found["undated"]) == ("proj", "", 0)
     assert [event["kind"] for event in found["events"]] == ["digest", "exchange", "commit"]
     event = found["events"][1]
-    assert set(event) == {
-        "uri", "kind", "time", "title", "note", "session", "bank", "anchor", "ended",
-    }  # fmt: skip
     assert (event["note"], event["session"], event["bank"]) == ("bugfix", HUNT, "proj")
     assert event["anchor"] is False
 
 
 def test_timeline_marks_its_anchor(home: Path) -> None:
     events = read_json(home, "timeline", "--bank", "proj")["events"]
-    around = read_json(home, "timeline", events[1]["uri"], "--before", "1", "--after", "0")
+    beside = ("--before", "1", "--after", "0")
+    around = read_json(home, "timeline", events[1]["uri"], *beside, "--bank", "other")
     assert around["anchor"] == events[1]["uri"] and around["bank"] == "proj"
     assert [event["anchor"] for event in around["events"]] == [False, True]
     shown = holdfast(home, "timeline", events[1]["uri"]).stdout
@@ -80,14 +77,10 @@ def test_timeline_says_what_it_leaves_out(home: Path) -> None:
     assert "No results for 'zymurgy' in bank proj." in nothing and "--bank all" in nothing
 
 
-def test_find_prints_the_documented_json(home: Path) -> None:
+def test_a_file_finds_the_exchanges_that_changed_it(home: Path) -> None:
     found = read_json(home, "find", "--file", "importer.py", "--bank", "all", "--since", "2026-09")
-    assert set(found) == {"bank", "filter", "findings", "more"}
     assert found["filter"]["since"] == "2026-09-01T00:00:00.000Z" and found["more"] is False
     fix = next(one for one in found["findings"] if one["kind"] == "exchange")
-    assert set(fix) == {
-        "uri", "kind", "time", "type", "title", "files", "files_read", "session", "bank", "ended",
-    }  # fmt: skip
     assert (fix["type"], fix["files"], fix["session"]) == ("bugfix", ["src/importer.py"], HUNT)
     assert fix["bank"] == "proj"
 
@@ -108,23 +101,20 @@ def test_an_empty_result_of_find_suggests_what_to_try(home: Path) -> None:
     assert done.returncode == 0 and "Nothing in bank proj matches these filters." in said
     for advice in ("the name alone (x.py)", "fewer filters", "--bank all", "holdfast recall"):
         assert advice in said
-    lost = holdfast(home, "find", "--type", "bugfix", cwd=home).stdout
-    assert "This folder has no memory yet" in " ".join(lost.split())
+    anywhere = holdfast(home, "find", "--type", "bugfix", cwd=home).stdout
+    assert "1 record in all banks" in anywhere, "this folder has no bank of its own"
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["find"], "At least one filter is needed"),
-        (["find", "--type", "poem"], "cannot be 'poem'"),
-        (["find", "--since", "soon"], "'soon' is not a date"),
         (["timeline", "2026-02-30"], "'2026-02-30' is not a date"),
         (["timeline", "ffffffff"], "There is no record"),
         (["timeline", "two words"], "not the name of a record"),
         (["timeline", "two words"], "holdfast timeline --query 'two words'"),
         (["timeline", "words", "--bank", "no"], "There is no bank 'no'.\n  → There are: boats"),
         (["timeline", "x", "--query", "y"], "Give one of them"),
-        (["timeline", "--before", "-1"], "must be 0 or more"),
     ],
 )
 def test_a_usage_error_prints_one_sentence(home: Path, arguments: list[str], words: str) -> None:

@@ -90,13 +90,15 @@ def test_several_records_are_judged_at_once_and_once_each(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("outdated",), "Which one? → Give its id: `holdfast review outdated ID`."),
+        (("outdated",), "Something is missing: ID."),
         (("useful", "memory/zzzz"), "no record memory/zzzz"),
-        (("keep", "a", "b"), "One question is decided at a time."),
-        (("list", "--why", "so"), "Only a verdict has a reason"),
-        (("retire", "a", "--by-agent", "cc"), "Only a verdict has a reason"),
-        (("retire", "a", "--by-agent", "cc", "--by-agent", ""), "--by-agent takes one name"),
+        (("keep", "a", "b"), "does not take 'b'"),
+        (("list", "--why", "so"), "There is no option '--why'"),
+        (("retire", "a", "--by-agent", "cc"), "There is no option '--by-agent'"),
+        (("--by-agent", "cc", "retire", "a"), "There is no option '--by-agent'"),
+        (("useful", "a", "--by-agent", "cc", "--by-agent", ""), "--by-agent takes one name"),
         (("outdated", "memory/1", "--by-agent="), "--by-agent takes one name"),
+        (("usefull", "a"), "Did you mean 'useful'?"),
     ],
 )
 def test_a_wrong_call_says_what_to_do(

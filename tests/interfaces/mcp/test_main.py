@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +14,15 @@ import pytest
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.inference import packaged
 from holdfast.inference.tokenizer import open_tokenizer
-from holdfast.interfaces.mcp.main_engine import MainEngine
 from holdfast.interfaces.mcp.main_spec import SPEC
-from holdfast.interfaces.mcp.server_spec import CallContext, Engine
-from holdfast.learn.judging import MAX_REASON_CHARS, MAX_WORDS_CHARS
-from holdfast.model.curation import Action, Judgement, Verdict
+from holdfast.interfaces.mcp.server_spec import CallContext, Engine, describe_tool
+from holdfast.model.curation import (
+    MAX_REASON_CHARS,
+    MAX_WORDS_CHARS,
+    Action,
+    Judgement,
+    Verdict,
+)
 from holdfast.model.knowledge import Kind
 from holdfast.model.trust import Status, Trust
 from holdfast.settings import load_settings
@@ -31,23 +34,6 @@ from tests.support.refine_banks import open_filled
 Json = dict[str, Any]
 MOST_TOKENS = 1_000
 KEY = "sk-ant-api03-" + "a1B2" * 24
-
-
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "proj"
-    folder.mkdir()
-    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "home" / "c"))
-    monkeypatch.chdir(folder)
-    return folder
-
-
-@pytest.fixture
-def engine(project: Path) -> Iterator[Engine]:
-    made = MainEngine()
-    yield made
-    made.close()
 
 
 def call(engine: Engine, name: str, **given: Any) -> Json:
@@ -66,13 +52,9 @@ def dump(memory: Holdfast) -> object:
 
 
 def test_instructions_and_tools_that_are_always_loaded_stay_within_a_token_limit() -> None:
-    """Counted with the tokenizer that comes with the package, which cuts JSON finer than those of
-    models do, and by 3.5 characters a token."""
-    read = [
-        {"name": t.name, "description": t.description, "input_schema": t.input_schema()}
-        for t in SPEC.tools
-        if t.name in SPEC.always_load
-    ]
+    """Everything that `tools/list` says of them, counted with the tokenizer that comes with the
+    package, which cuts JSON finer than those of models do, and by 3.5 characters a token."""
+    read = [describe_tool(tool) for tool in SPEC.tools if tool.always_load]
     assert [tool["name"] for tool in read] == ["memory", "memory_recall", "remember"]
     text = SPEC.instructions + json.dumps(read, ensure_ascii=False)
     assert len(open_tokenizer(packaged.TOKENIZER).pieces(text)) <= MOST_TOKENS
@@ -86,13 +68,17 @@ def test_every_tool_says_when_to_use_it_and_whether_it_writes() -> None:
         "memory_recall",
         "memory_reflect",
         "remember",
+        "correct",
+        "forget",
         "learn",
         "auto_learn",
         "review",
         "team_query",
     ]
     writes = {name for name, tool in told.items() if not tool["annotations"]["readOnlyHint"]}
-    assert writes == {"memory_reflect", "remember", "learn", "auto_learn", "review"}
+    assert writes == {
+        "memory_reflect", "remember", "correct", "forget", "learn", "auto_learn", "review",
+    }  # fmt: skip
     assert all("Use it" in tool["description"] for tool in told.values())
     assert all(re.search("tokens|Costs", tool["description"]) for tool in told.values())
 
@@ -179,7 +165,7 @@ def test_a_rule_taught_by_an_agent_waits_for_a_person(engine: Engine, project: P
     assert [one["text"] for one in waiting["candidates"]] == [rule]
     tried = call(engine, "auto_learn", action="promote")["structuredContent"]
     assert tried["written"] == [] and not (project / ".claude").exists()
-    assert "1 wait" in call(engine, "auto_learn", action="status")["content"][0]["text"]
+    assert "1 proposed to add" in call(engine, "auto_learn", action="status")["content"][0]["text"]
     with opened() as memory:
         bank = memory.context.bank_id()
         assert bank

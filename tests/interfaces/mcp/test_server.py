@@ -29,9 +29,11 @@ OFFER = ServerSpec(
     "waiting",
     "Waiting",
     "",
-    (Tool("slow", "Slow", "Waits.", _TEXT), Tool("quick", "Quick", "Does not.", _TEXT)),
+    (
+        Tool("slow", "Slow", "Waits.", _TEXT, is_slow=True),
+        Tool("quick", "Quick", "Does not.", _TEXT),
+    ),
     waiting_engine.make_engine,
-    frozenset({"slow"}),
 )
 HELLO = {"id": 0, "method": "initialize", "params": {"clientInfo": {"name": "the test"}}}
 

@@ -132,10 +132,11 @@ def test_all_banks_make_one_timeline(memory: Holdfast) -> None:
 
 
 def test_a_record_of_another_bank_selects_that_bank(memory: Holdfast) -> None:
-    shown = memory.timeline("y1")
-    assert (shown.bank, names(shown)) == ("lighthouse", ["*y1"])
+    for bank in (None, "harbour"):
+        shown = memory.timeline("y1", bank=bank)
+        assert (shown.bank, names(shown)) == ("lighthouse", ["*y1"])
     with pytest.raises(NotFoundError):
-        memory.timeline("y1", bank="harbour")
+        memory.timeline("y9", bank="harbour")
 
 
 def test_a_session_is_placed_at_its_digest(memory: Holdfast) -> None:

@@ -341,7 +341,7 @@ def test_recall_answers_and_reports_that_the_server_does_not_compare_vectors(
     assert crashing.crashes == before + 1
     env = {**os.environ, "HOME": str(tmp_path), "HOLDFAST_STORE": url}
     with serving(env, tmp_path) as server:
-        got = server.ask("/api/v1/recall?q=rows+twice&bank=proj")
+        got = server.ask("/api/v1/recall?query=rows+twice&bank=proj")
         assert got.status == 200 and PROBLEM in got.text
     assert crashing.crashes == before + 1
 

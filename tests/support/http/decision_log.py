@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from holdfast.app.memory import Holdfast
 from holdfast.model.curation import Curation
 from holdfast.settings import load_settings
-from tests.interfaces.http.api.test_api import send
 from tests.interfaces.http.pages.test_review_page import fill
+from tests.interfaces.http.rest.test_rest import send
 from tests.refine.rules.test_rules import project
 from tests.support.http.forms import PageClient, open_server_memory
 from tests.support.http.server import Server, empty_home, serving

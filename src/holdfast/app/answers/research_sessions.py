@@ -10,10 +10,7 @@ sessions. The journal itself is `holdfast.research.session_journal`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
-from threading import Event as Flag
-from threading import Thread
 from typing import TYPE_CHECKING
 
 from holdfast.app.answers.ask import AskOptions, steps
@@ -54,7 +51,6 @@ _ASK_SOMETHING = "Say what you want to know."
 # A longer question is logged in part; docs/research.md promises this length.
 _MAX_LOGGED_CHARS = 4000
 # How long `start_in_background` waits for the first step before it returns the id anyway.
-_START_TIMEOUT_S = 10.0
 # Redacting takes longer than answering, so a question is redacted only if it may hold a secret:
 # anything but words, punctuation and short numbers, more than a few digits in all, or a word that
 # goes with secrets.
@@ -188,30 +184,6 @@ def sessions_of(settings: Settings) -> ResearchSessions:
     if principal is not None and principal.banks is not None:
         return ResearchSessions(folder / f"of-{principal.key}", True)
     return ResearchSessions(folder, bool(settings.store))
-
-
-def start_in_background(settings: Settings, options: AskOptions, session: str = "") -> str:
-    """Start an investigation in a thread of this process; returns the session's id when there is
-    something to follow. `sessions_of(settings).tail(id)` follows it, `.cancel(id)` stops it."""
-    id = sessions_of(settings).find(session) if session else new_id()
-    started = Flag()
-    failed: list[HoldfastError] = []
-
-    def drive() -> None:
-        try:
-            with closing(Context(settings)) as context:
-                for _ in Investigation(context, Search(context), options, session and id, id):
-                    started.set()
-        except HoldfastError as error:
-            failed.append(error)
-        finally:
-            started.set()
-
-    Thread(target=drive, name=id, daemon=True).start()
-    started.wait(_START_TIMEOUT_S)
-    if failed:
-        raise failed[0]
-    return id
 
 
 def team_query(

@@ -33,7 +33,8 @@ MAX_RECORD_CHARS = 4_000
 
 class Tool(NamedTuple):
     """A tool. `properties` is the JSON schema of its arguments, `hint` more words by which a client
-    may search for it; `writes` says whether it changes the memory."""
+    may search for it; `writes` says whether it changes the memory; one that `is_slow`
+    keeps no other waiting; a host shows those to `always_load` to its model at once."""
 
     name: str
     title: str
@@ -42,6 +43,8 @@ class Tool(NamedTuple):
     required: tuple[str, ...] = ()
     hint: str = ""
     writes: bool = False
+    is_slow: bool = False
+    always_load: bool = False
 
     def input_schema(self) -> Object:
         """The JSON schema of the arguments."""

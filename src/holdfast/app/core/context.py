@@ -150,6 +150,11 @@ class Context:
         """The id of a bank; None means all banks, "" a project that has none yet."""
         return resolve_bank(self.store, self.banks, bank or self.settings.bank)
 
+    def scope(self, bank: str = "") -> str:
+        """The bank to look in where a caller names one or none: the named one, that of the settings
+        or of the current project, or all where the project has none."""
+        return bank or self.settings.bank or self.current_project()[0] or ALL_BANKS
+
     def bank_ids(self, bank: str | None = None) -> list[str]:
         """The ids of every bank that is meant: one, or all."""
         id = self.bank_id(bank)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from holdfast.app.core.context import ALL_BANKS, Context
 from holdfast.app.ingest.stages import update_stages
@@ -77,18 +76,6 @@ def remove_backups(erased: Erased, wanted: bool) -> None:
     """Remove the backups that hold what was erased, if that is wanted."""
     for path in erased.copies if wanted else ():
         path.unlink(missing_ok=True)
-
-
-def erasure_json(erased: Erased, done: bool) -> dict[str, Any]:
-    """What is erased, or would be, as JSON: counts, never words."""
-    return {
-        "erased": done,
-        "records": dict(sorted(erased.records.items())),
-        "events": erased.events,
-        "log_lines": erased.log_lines,
-        "backups": [str(path) for path in erased.copies if path.exists()],
-        "transcripts": list(erased.transcripts),
-    }
 
 
 def remove_derived_files(settings: Settings) -> None:

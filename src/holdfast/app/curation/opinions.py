@@ -14,7 +14,7 @@ from holdfast.model.bank import Bank
 from holdfast.model.knowledge import Memory, Network
 from holdfast.model.opinions import Opinion, OpinionChange, Reflection
 from holdfast.model.query import RecallResult
-from holdfast.model.trust import Status
+from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import uri
 from holdfast.recall.core.plan import RecallPlan
 from holdfast.research.answering.evidence import evidence_in
@@ -41,10 +41,12 @@ class Opinions:
         why: str = "",
         bank: str | None = None,
         who: str = "",
+        trust: Trust = Trust.USER,
     ) -> Memory:
         """Store a text as a memory of a network, without secrets; without a network, of the one
         that its words propose. An opinion has a confidence from 0 to 1, which must be given if the
-        network is. What the text states of when, where and why is read from it."""
+        network is. What the text states of when, where and why is read from it. `trust` says where
+        the text comes from."""
         if network and network not in set(Network):
             raise InputError(f"There is no network {network!r}.", f"One of: {', '.join(Network)}.")
         context = self._context
@@ -61,7 +63,8 @@ class Opinions:
                 confidence,
                 place or read.where,
                 reason or read.why,
-                happened=read.when,
+                trust,
+                read.when,
             )
         context.after_change()
         return memory

@@ -44,7 +44,6 @@ from holdfast.refine.rules.rule_roots import bank_root
 from holdfast.store.protocol import Store
 
 USER_SCOPE = "user"
-SCOPES = ("project", USER_SCOPE)
 # The author, in the log, of rules that the settings allow to be written without asking.
 AUTOMATIC_AUTHOR = "holdfast"
 # The stage under which the store notes up to which change a bank was searched for proposals. A

@@ -1,5 +1,5 @@
 """Teaching rules: those of a person are written into rule files, those of an agent wait for a
-person's approval. Also the `auto_learn` actions that agents may call.
+person's approval.
 """
 
 from __future__ import annotations
@@ -8,14 +8,13 @@ import os
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from holdfast.app.core.context import Context
 from holdfast.app.curation.bank_profiles import log_change
 from holdfast.app.curation.rule_files import RuleFiles
 from holdfast.app.curation.rule_proposals import (
     AUTOMATIC_AUTHOR,
-    PROMOTION_CRITERIA,
     USER_SCOPE,
     Candidate,
     LearnResult,
@@ -43,23 +42,28 @@ from holdfast.learn.rule_writing import (
 )
 from holdfast.model.curation import AGENT, Action, Curation, in_effect
 from holdfast.model.ids import content_id
-from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import uri
 from holdfast.refine.rules.domains import domain_of
 from holdfast.store.protocol import Store
 
 PERSON = "person"
-AUTO_LEARN_ACTIONS = ("status", "candidates", "promote")
-# The fields of a proposal that agents are told.
-_PROPOSAL_KEYS = "id kind target text domain path paths reason made trust".split()
 APPROVAL_HINT = (
     "A person decides: `holdfast promote approve {id}` writes it, `holdfast promote reject {id}` "
     "turns it down."
 )
 
 
+class Promotion(NamedTuple):
+    """The result of looking for candidates: the paths of rules that the settings allow to be
+    written without asking, what waits for a person, and what they have to do."""
+
+    written: list[str]
+    candidates: list[Candidate]
+    remedy: str = ""
+
+
 class RuleTeaching:
-    """Adds rules to files, and reports the state of learning to agents."""
+    """Adds rules to files, and looks for more."""
 
     def __init__(
         self, context: Context, files: RuleFiles, proposals: RuleProposals, browse: Browse
@@ -183,96 +187,23 @@ class RuleTeaching:
         similar = [p for p in proposals if says_the_same(text, [p.text], None)]
         return learned._replace(waits=next((p.id for p in (*own, *similar)), ""))
 
-    def auto_learn(
-        self, action: str, id: str | None = None, bank: str | None = None
-    ) -> dict[str, Any]:
-        """Run an action for an agent and return its result as JSON: `status` counts what was
-        learned, `candidates` lists what waits for a person, `promote` looks for more. With an `id`,
-        `promote` writes that candidate only if the settings allow it without asking; otherwise the
-        result says what a person has to do."""
-        match action:
-            case "status":
-                return self.state_json(bank)
-            case "candidates":
-                return self.candidates_json(self._proposals.candidates(bank), bank)
-            case "promote" if id:
-                return self._promote_one(id, bank)
-            case "promote":
-                return self._promote_all(bank)
-            case _:
-                raise InputError(
-                    f"There is no action {action!r}.",
-                    f"One of: {', '.join(AUTO_LEARN_ACTIONS)}.",
-                )
-
-    def state_json(self, bank: str | None = None) -> dict[str, Any]:
-        """The state of learning, and what the settings allow without asking."""
-        policy = self._context.settings.promote
-        state = self._proposals.state(bank)
-        return {
-            "bank": self._context.bank_name(self._context.bank_id(bank)),
-            **state._asdict(),
-            "files": list(state.files),
-            "automatic": policy.automatic,
-            "automatic_memory": policy.memory,
-            "criteria": dict(PROMOTION_CRITERIA),
-        }
-
-    def candidates_json(
-        self, candidates: Sequence[Candidate], bank: str | None = None
-    ) -> dict[str, Any]:
-        """The candidates, and the number of open questions about facts."""
-        return {
-            "candidates": [candidate_json(candidate) for candidate in candidates],
-            "reviews": len(self._browse.reviews(bank)),
-        }
-
-    def _promote_all(self, bank: str | None) -> dict[str, Any]:
-        before = len(self._automatically_written(bank))
-        candidates = self._proposals.promote(bank)
-        written = self._automatically_written(bank)[before:]
-        return {"written": written, **self.candidates_json(candidates, bank)}
-
-    def _promote_one(self, id: str, bank: str | None) -> dict[str, Any]:
+    def promote(self, id: str = "", bank: str | None = None) -> Promotion:
+        """Look for new candidates, or decide about the one with this id, as far as the settings
+        allow that without asking; the others wait for a person."""
+        if not id:
+            before = len(self._automatically_written(bank))
+            candidates = self._proposals.promote(bank)
+            return Promotion(self._automatically_written(bank)[before:], candidates)
         proposal, root = self._proposals.find_proposal(id, bank, must_exist=False)
         policy = self._context.settings.promote
         if root and may_be_automatic(proposal, policy.automatic, policy.memory):
             self._proposals.approve(proposal.id, bank=bank, who=AUTOMATIC_AUTHOR)
-            return {"written": [proposal.path], "candidates": []}
+            return Promotion([proposal.path], [])
         found = [c for c in self._proposals.candidates(bank) if c.proposal.id == proposal.id]
-        return {
-            "written": [],
-            "candidates": [candidate_json(candidate) for candidate in found],
-            "remedy": APPROVAL_HINT.format(id=proposal.id),
-        }
+        return Promotion([], found, APPROVAL_HINT.format(id=proposal.id))
 
     def _automatically_written(self, bank: str | None) -> list[str]:
         """The paths of rules that were written without asking, one for each rule."""
         log = self._store.curation.log(self._files.project_bank(bank))
         own = [e for e in log if e.action is Action.APPROVE and e.who == AUTOMATIC_AUTHOR]
         return [e.text.partition("\n")[0] for e in own]
-
-
-def candidate_json(candidate: Candidate) -> dict[str, Any]:
-    proposal, pattern = candidate.proposal, candidate.pattern
-    return {
-        **{name: to_jsonable(getattr(proposal, name)) for name in _PROPOSAL_KEYS},
-        "confidence": pattern.confidence if pattern else None,
-        "occurrences": pattern.occurrences if pattern else None,
-        "authors": list(pattern.authors) if pattern else [],
-        "evidence": list(proposal.evidence),
-        "diff": candidate.diff,
-        "problem": candidate.problem or None,
-        "changed": candidate.changed,
-    }
-
-
-def learn_result_json(learned: LearnResult, written: bool) -> dict[str, Any]:
-    change = learned.change
-    return {
-        "written": written,
-        "path": change.path if change else None,
-        "diff": change.diff if change else "",
-        **{name: getattr(learned, name) or None for name in LearnResult._fields[1:]},
-        "remedy": APPROVAL_HINT.format(id=learned.waits) if learned.waits else None,
-    }

@@ -6,13 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from holdfast.app.memory import Holdfast
 from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import SettingsError, StoreError
 from holdfast.hosts.claude_code.detect import HookStatus
-from holdfast.model.to_json import to_jsonable
 from holdfast.settings import Settings
 
 # The command that repairs what has a fix.
@@ -88,21 +87,3 @@ def check_paths(
 
     text = sentence.format(names)
     return Check(name, Grade.WARNING, text, remedy, fix_all, question.format(names))
-
-
-def report_json(checks: Sequence[Check], fixes: Sequence[object]) -> dict[str, Any]:
-    """The results of checks and fixes as JSON."""
-    return {
-        "healthy": not any(check.grade is Grade.BROKEN for check in checks),
-        "checks": [
-            {
-                "name": check.name,
-                "grade": check.grade.value,
-                "sentence": check.sentence,
-                "remedy": check.remedy,
-                "fixable": check.fix is not None,
-            }
-            for check in checks
-        ],
-        "mended": to_jsonable(list(fixes)),
-    }

@@ -19,7 +19,8 @@ from holdfast.refine.ingest.discovery import (
     sort_inputs,
     user_environment,
 )
-from holdfast.refine.ingest.ingest import IngestReport, Progress, estimate, ingest
+from holdfast.refine.ingest.ingest import Progress, estimate, ingest
+from holdfast.refine.ingest.ingest_report import IngestReport
 from holdfast.refine.ingest.read_plan import Input
 from holdfast.refine.ingest.turns import PrivacyRules
 from holdfast.refine.sessions.derive import derive_stale

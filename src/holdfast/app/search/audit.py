@@ -36,6 +36,7 @@ class StaleRecord(NamedTuple):
     freshness: Freshness
     since: str
     files: tuple[FileFreshness, ...]
+    bank: str = ""
 
 
 class AuditReport(NamedTuple):
@@ -98,6 +99,7 @@ def _stale_record(record: Record, time: str, found: CodeAnchor) -> StaleRecord:
         freshness=found.freshness,
         since=found.description,
         files=found.affected_files,
+        bank=record.bank,
     )
 
 

@@ -50,29 +50,29 @@ class Browse:
         after: int = 5,
     ) -> Timeline:
         """What came before and after an anchor (a URI, the start of an id, a date), or the best
-        hit of a query; without either, the latest records. A record that is not in the bank of
-        the working directory is looked for in all banks, and the result names its bank."""
+        hit of a query; without either, the latest records. A record that is not in this bank is
+        looked for in all banks, and the result names its bank."""
         context = self._context
         id = context.bank_id(bank)
         at: Record | TimelinePosition | None = None
         if anchor:
-            at = self._anchor(anchor, bank, id)
+            at = self._anchor(anchor, id)
         elif query:
             at = self._best_hit(query, bank, kinds)
             if at is None:
                 name = context.bank_name(id)
                 note = f"No results for {query!r} in {describe_bank(name)}."
                 return Timeline(name, "", (), 0, query, (note,))
-        if bank is None and at is not None and not isinstance(at, TimelinePosition):
+        if id is not None and at is not None and not isinstance(at, TimelinePosition):
             id = at.bank
         found = timeline(context.store, id, at, kinds, before, after)
         return replace(found, bank=context.bank_name(id), query=query)
 
-    def _anchor(self, text: str, bank: str | None, id: str | None) -> Record | TimelinePosition:
+    def _anchor(self, text: str, id: str | None) -> Record | TimelinePosition:
         try:
             return read_anchor(self._context.store, id, text)
         except NotFoundError:
-            if bank is not None or id is None:
+            if id is None:
                 raise
             return read_anchor(self._context.store, None, text)
 

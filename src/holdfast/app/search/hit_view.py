@@ -1,6 +1,6 @@
-"""A hit as the interfaces show it: its fields as JSON, in full or in short, and its heading.
+"""A hit as the interfaces show it: its fields as short JSON, and its heading.
 
-The command line, REST, the MCP tools and the memory agent all select from here, so that a record is
+The command line, the MCP tools and the memory agent select from here, so that a record is
 described alike everywhere. It imports next to nothing, because `holdfast recall` imports it.
 """
 
@@ -34,8 +34,6 @@ _REMARKS = (
     "weak", "status", "superseded_by", "supersedes", "ended", "corrected", "shared", "imported",
     "agent", "knowledge", "provider", "freshness", "since", "astray",
 )  # fmt: skip
-# Programs rely on these, so JSON in full always has them.
-_ALWAYS_SHOWN = ("weak", "status", "freshness")
 # Agents whose sessions are documents or databases: they are converted to lines that no file has.
 CONVERTED_AGENTS = frozenset(("cursor", "gemini", "opencode"))
 # A hit about which nothing is unusual.
@@ -63,15 +61,6 @@ def place(hit: Hit) -> str:
     if path and hit.agent in CONVERTED_AGENTS:
         return f"{path}, opened by `holdfast show {hit.uri.removeprefix('holdfast://')}`"
     return path and f"{path}:{line}"
-
-
-def full_json(hit: Hit, bank: str = "") -> Json:
-    """All that is known of a hit; `bank` is the name of its bank, if that is to be shown."""
-    whole: Json = to_jsonable(hit)
-    del whole["bank"]
-    for name in set(_REMARKS) - remarks(hit).keys() - set(_ALWAYS_SHOWN):
-        del whole[name]
-    return whole | ({"bank": bank} if bank else {})
 
 
 def short_json(hit: Hit, max_chars: int) -> Json:

@@ -313,31 +313,3 @@ def _with_unique_names(found: Sequence[Provider]) -> tuple[Provider, ...]:
 
 def _passage(found: PluginText) -> Passage:
     return Passage("", PLUGIN_KIND, found.id, "", "", found.text, trust=Trust.EXTERNAL)
-
-
-def providers_json(providers: Providers, settings: Settings) -> dict[str, Any]:
-    """Every provider and its reliability, as JSON."""
-    return {
-        "use": settings.providers.use,
-        "providers": [_provider_json(item) for item in providers.listed()],
-        "problems": providers.problems,
-    }
-
-
-def _provider_json(item: ProviderStatus) -> dict[str, object]:
-    provider, reliability = item.provider, item.reliability
-    return {
-        "name": provider.name,
-        "id": provider.id,
-        "root": str(provider.root),
-        "usable": not provider.problem,
-        "problem": provider.problem,
-        "servers": [{"name": one.name, "kind": one.kind} for one in provider.servers],
-        "allowed_tools": [_qualified_name(one) for one in provider.allowed],
-        "score": reliability.score,
-        "calls": reliability.calls,
-        "success": reliability.success,
-        "ms": reliability.ms,
-        "resting_until": reliability.resting_until if item.is_paused else "",
-        "last_problem": reliability.problem,
-    }

@@ -2,6 +2,6 @@
 
 Start with `memory_status`: the one record of counts, ledger, health, costs and failures that the
 CLI, the JSON output and the health page show. `health` gathers the part that concerns capture and
-judges whether it works; `status_report` turns the record into JSON; `next_step` picks the one thing
-to do next. `usage_report` is a report of its own, made on request.
+judges whether it works; `next_step` picks the one thing to do next. `usage_report` is a report of
+its own, made on request.
 """

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from holdfast.app.core.context import utc_now
 from holdfast.app.core.lease import take_lease
@@ -97,19 +97,6 @@ def back_up(
             f"There is no memory at {settings.database}.", "`holdfast ingest` makes one."
         )
     return _copy(settings, backup_path(settings, target, now()), now())
-
-
-def backup_json(backup: Backup) -> dict[str, Any]:
-    copy = backup.copy
-    return {
-        "path": str(backup.path),
-        "bytes": backup.bytes,
-        "made": True,
-        "schema": copy.schema,
-        "rows": copy.tables,
-        "hash": copy.hash,
-        "files": copy.files,
-    }
 
 
 def _check_is_file(settings: Settings) -> None:

@@ -24,7 +24,8 @@ from holdfast.model.ids import content_id
 from holdfast.model.imports import ImportBatch
 from holdfast.model.uris import parse_uri, uri
 from holdfast.refine.core.banks import BankMaker
-from holdfast.refine.ingest.ingest import IngestReport, ingest
+from holdfast.refine.ingest.ingest import ingest
+from holdfast.refine.ingest.ingest_report import IngestReport
 from holdfast.refine.ingest.read_plan import Input
 from holdfast.settings import Settings
 from holdfast.sources import conversation

@@ -18,7 +18,7 @@ from holdfast.model.ids import content_id
 from holdfast.model.imports import ImportBatch
 from holdfast.model.uris import uri
 from holdfast.refine.core.banks import find_bank_by_name
-from holdfast.refine.ingest.ingest import IngestReport
+from holdfast.refine.ingest.ingest_report import IngestReport
 from holdfast.refine.ingest.read_plan import Input
 from holdfast.sources import conversation
 from holdfast.sources.imports import claude_files, claude_mem, mem0

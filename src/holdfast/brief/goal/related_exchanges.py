@@ -42,6 +42,7 @@ from holdfast.language import (
     sentences,
     without_bold,
 )
+from holdfast.model.curation import CurationState
 from holdfast.model.knowledge import Memory
 from holdfast.model.query import Passage
 from holdfast.model.records import Exchange, Role, Turn
@@ -422,10 +423,11 @@ def _messages(
     told: Sequence[str],
 ) -> Iterator[RelatedStatement]:
     """How the exchange ended, and what the nearest message of an agent among some passages says,
-    beyond what is told; of an exchange that a person corrected, their words alone. JSON is nobody's
+    beyond what is told; of an exchange that somebody corrected, their words alone. JSON is nobody's
     words: programs ask agents for it."""
-    if exchange.status is Status.VERIFIED:
-        yield from _correction(reader, exchange, told)
+    known = reader.curation.state(exchange.bank, "exchange", exchange.id)
+    if known is not None and known.text:
+        yield from _correction(known, exchange, told)
         return
     said = [content_stems(own_words(text)) for text in told]
 
@@ -455,13 +457,9 @@ def _messages(
 
 
 def _correction(
-    reader: Reader, exchange: Exchange, told: Sequence[str]
+    known: CurationState, exchange: Exchange, told: Sequence[str]
 ) -> Iterator[RelatedStatement]:
-    """A person's correction of an exchange, without what the brief says anyway; the title if that
-    is all."""
-    known = reader.curation.state(exchange.bank, "exchange", exchange.id)
-    if known is None or not known.text:
-        return
+    """A correction of an exchange, without what the brief says anyway; the title if that is all."""
     # A decision may join the first line with the next.
     joined = collapse_spaces(" ".join(told))
     before = folded_sentences(exchange.title, *told)
@@ -474,7 +472,8 @@ def _correction(
     ]
     who = f"{known.who}, correcting this on {known.time[:10]}"
     words = _beginning_and_end(new) or exchange.title
-    yield RelatedStatement(words, False, Trust.USER, uri("exchange", exchange.id), who)
+    trust = known.trust_of(exchange.trust)
+    yield RelatedStatement(words, known.by_agent, trust, uri("exchange", exchange.id), who)
 
 
 def _sentences_of(message: str) -> list[str]:

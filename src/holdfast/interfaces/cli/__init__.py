@@ -1,5 +1,5 @@
-"""The command line. `main` lists the commands, imports the module of the one that is called and
-runs it; `parser` parses, `options` has what several commands share, `screen` and `output` print,
-`confirm` asks before a change. To add a command, write a module under `commands` and add it to
-GROUPS in `main`; to add an option, edit `configure` of the command. Then
-run `make docs`, which writes docs/cli.md."""
+"""The command line. `main` lists the commands and runs the one that is called: an operation by
+`operation_command`, which makes its parser of the declaration, anything else by its module under
+`commands`. `parser` parses, `options` has what several commands share, `confirm` asks before a
+change. To add a command that is no operation, write a module under `commands` and add it to GROUPS
+in `main`. Then run `make docs`, which writes docs/cli.md."""

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 
 from holdfast.errors import InputError
-from holdfast.interfaces.cli.screen import Screen
+from holdfast.operations.screen import Screen
 
 NOTHING_CHANGED = "Nothing was changed."
 
@@ -71,10 +71,3 @@ def confirm_change(
     if not allowed:
         screen.line(NOTHING_CHANGED)
     return allowed
-
-
-def confirm_memory_change(
-    screen: Screen, yes: bool, question: str = "Go ahead?", default: bool = True
-) -> bool:
-    """`confirm_change` for a command that changes the memory and has no `--dry-run`."""
-    return confirm_change(screen, yes, question, default, "the memory", False)

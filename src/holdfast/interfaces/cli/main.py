@@ -11,16 +11,19 @@ import gc
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 from holdfast.errors import HoldfastError, InputError, suggest
 from holdfast.interfaces.cli.parser import CommandSpec, Parser
-from holdfast.interfaces.cli.screen import Screen, discard_output
+from holdfast.operations.operation import Operation
+from holdfast.operations.registry import NAMES, NOT_OFFERED, SUBJECTS, find_operation
+from holdfast.operations.screen import Screen, discard_output
 from holdfast.version import full_version
 
+T = TypeVar("T")
 # With Python's 700 a question waits for fifteen collections that find nothing to free (5 ms);
 # with this, for none, and what can be garbage meanwhile is a few megabytes.
 _OBJECTS_BETWEEN_COLLECTIONS = 20_000
@@ -29,72 +32,25 @@ _COMMANDS_PACKAGE = "holdfast.interfaces.cli.commands."
 _NAME_COLUMN_WIDTH = 16
 
 
-# The groups of `holdfast help all`, and of each command its location and its purpose. A location is
-# a module under `commands`, or `module:NAME` for one of several commands of a module, where NAME is
-# a CommandSpec.
-GROUPS: dict[str, dict[str, tuple[str, str]]] = {
+# The commands that are no operations, by their group in `holdfast help all`: each with its location
+# and its purpose. A location is a module under `commands`, or `module:NAME` for one of several
+# commands of a module, where NAME is a CommandSpec.
+_BY_HAND: dict[str, dict[str, tuple[str, str]]] = {
     "Install and read": {
         "setup": ("start.setup", "install the Claude Code hooks and the MCP server"),
         "uninstall": ("start.uninstall", "remove hooks and MCP server; the memory stays"),
-        "brief": ("start.brief", "show the context injected at session start, and its use"),
         "ingest": ("start.ingest", "read transcripts, or a repository's history, into memory"),
         "forge": ("start.forge", "read pull requests, issues and reviews from GitHub"),
         "import": ("start.import_", "import the memory of another program, or a dialogue"),
-    },
-    "Search and ask": {
-        "ask": ("ask.ask", "answer a question from memory, with citations"),
-        "recall": ("ask.recall", "search the records"),
-        "show": ("ask.show", "open a record, down to the transcript line it came from"),
-        "find": ("ask.find", "list work by file, concept, type or date"),
-        "timeline": ("ask.timeline", "list records before and after a record, date or topic"),
-        "team": ("ask.team", "answer from commits, pull requests and issues; who to ask"),
-        "who": ("ask.who", "list who knows about a file or topic, by their commits"),
-        "research": ("ask.research", "list, follow and stop questions that are being answered"),
-    },
-    "See what is known": {
-        "facts": ("known.facts", "list decisions, rules, lessons, outcomes and open tasks"),
-        "concepts": ("known.concepts", "list the topics of a project, and what belongs to each"),
-        "keywords": ("known.keywords", "list the keywords of facts, concepts and exchanges"),
-        "entities": ("known.entities", "list people, components and files, and their relations"),
-        "opinions": ("known.opinions", "list opinions, with confidence and evidence"),
-        "reflect": ("known.reflect", "form an opinion about a question from the evidence"),
-    },
-    "Correct and forget": {
-        "remember": ("curate.memories:REMEMBER", "store a statement in your own words"),
-        "retain": (
-            "curate.memories:RETAIN",
-            "store a text as knowledge, experience, opinion or observation",
-        ),
-        "correct": ("curate.records:CORRECT", "replace the text of a record; the old one is kept"),
-        "forget": ("curate.removal:FORGET", "hide a record everywhere, or erase it permanently"),
-        "restore": ("curate.records:RESTORE", "bring back a forgotten or merged record"),
-        "merge": ("curate.records:MERGE", "merge two records that say the same"),
-        "entity": ("curate.entity", "merge or split the names of an entity"),
-        "review": ("curate.review", "decide about facts with evidence against them"),
-        "undo": ("curate.undo", "undo the latest of these changes"),
-        "scrub": ("curate.removal:SCRUB", "erase a secret everywhere in the memory"),
-    },
-    "Rules": {
-        "learn": ("rules.learn", "add a rule to a project's rule files"),
-        "promote": ("rules.promote", "approve or reject proposed rules"),
-        "auto-learn": ("rules.auto_learn", "the MCP tool auto_learn as a command, for agents"),
     },
     "Team": {
         "share": ("team.share:SHARE", "share records on a git branch or with a server"),
         "unshare": ("team.share:UNSHARE", "withdraw what you shared"),
         "pull": ("team.pull", "import what others share"),
         "remote": ("team.remote", "add and test servers that are searched as well"),
-        "handoff": ("team.handoff", "write a hand-off page for a session or a topic"),
     },
     "Operate": {
-        "status": (
-            "admin.status",
-            "show whether capture works, and what is stored",
-        ),
         "doctor": ("admin.doctor", "check installation and data, and fix problems"),
-        "worth": ("admin.worth", "report how injected context was used, and its cost"),
-        "audit": ("admin.audit", "list memories about code that has changed since"),
-        "bank": ("admin.bank", "list, configure and merge banks"),
         "browse": ("servers.browse", "open the memory in a browser"),
         "backup": ("admin.backup:BACKUP", "back up the whole memory into one file"),
         "restore-backup": ("admin.backup:RESTORE", "replace the memory by a backup"),
@@ -104,12 +60,76 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "serve": ("servers.serve", "serve a team over HTTP: REST, GraphQL, MCP, pages"),
         "key": ("servers.key", "create, list and revoke the API keys of a server"),
         "mcp": ("servers.mcp", "run the MCP server on standard input and output"),
-        "providers": ("admin.providers", "list and test plugins that are searched as well"),
+        "providers": ("", "list and test plugins that are searched as well"),
         "eval": ("admin.evaluate", "measure retrieval and knowledge extraction"),
         "completion": ("admin.completion", "print the completion script of a shell"),
     },
 }
+# The groups, and the subjects of operations that belong to each; others are in the last.
+_GROUPS = {
+    "Install and read": ("briefs",),
+    "Search and ask": ("search", "asking", "finding", "research", "records"),
+    "See what is known": ("knowledge", "concepts", "entities"),
+    "Look through sessions": ("sessions",),
+    "Correct and forget": ("curation", "reviews", "erasing"),
+    "Rules": ("rules",),
+    "Team": ("sharing",),
+    "Operate": ("status", "banks", "machine"),
+    "More": (),
+}
+# What commands of several operations are for; a single one says it itself.
+_PURPOSES = {
+    "promote": "approve or reject proposed rules",
+    "bank": "list, configure and merge banks",
+    "providers": "list and test plugins that are searched as well",
+    "research": "list, follow and stop questions that are being answered",
+    "entity": "show an entity, merge or split its names",
+}
+
+
+def _grouped() -> dict[str, dict[str, tuple[str, str]]]:
+    groups = {title: dict(_BY_HAND.get(title, {})) for title in _GROUPS}
+    not_here = NOT_OFFERED["cli"]
+    for subject, names in SUBJECTS.items():
+        title = next((one for one, subjects in _GROUPS.items() if subject in subjects), "More")
+        for name in names:
+            if name not in not_here:
+                command = name.partition(" ")[0]
+                groups[title].setdefault(command, ("", _PURPOSES.get(command, "")))
+    return {title: commands for title, commands in groups.items() if commands}
+
+
+GROUPS = _grouped()
+# Actions that are typed otherwise than their operations are named: the operation, and what stands
+# for the word.
+_TYPED: dict[str, tuple[str, tuple[str, ...]]] = {
+    "review list": ("review", ()),
+    "review keep": ("review decide", ("--keep",)),
+    "review retire": ("review decide", ("--no-keep",)),
+    "review useful": ("judge", ("useful",)),
+    "review unneeded": ("judge", ("unneeded",)),
+    "review outdated": ("judge", ("outdated",)),
+    "bank list": ("banks", ()),
+    "bank show": ("bank", ()),
+    "providers list": ("providers", ()),
+}
 COMMANDS = {name: command for group in GROUPS.values() for name, command in group.items()}
+# Further actions of the commands of operations, which only the command line has, and where each is.
+_OWN_ACTIONS = {"research attach": "ask.attach:ATTACH"}
+# What a command does no longer take as its first word ("" for any), and what to run instead.
+_MOVED = {
+    "brief": {
+        "--log": "`holdfast brief log` lists what was injected.",
+        "--session": "`holdfast brief session latest` shows what a session got.",
+    },
+    "concepts": {"": "`holdfast concept NAME` shows one."},
+    "entities": {"": "`holdfast entity NAME` shows one."},
+    "keywords": {"": "`holdfast keyword WORD` lists the records that have one."},
+    "entity": {"undo": "`holdfast undo` undoes a merge or a split."},
+    "audit": {"--holds": "`holdfast confirm ID` says that a record still holds."},
+    "forget": {"--purge": "`holdfast purge ID` erases a record permanently."},
+    "show": {"--path": "`holdfast path ID` shows what a record rests on."},
+}
 
 _GLOBAL_OPTIONS = ("-h", "--help", "-V", "--version")
 
@@ -208,8 +228,35 @@ def all_commands() -> str:
     return _ALL_COMMANDS.format(commands="\n\n".join(groups))
 
 
+def purpose_of(name: str) -> str:
+    """What a command is for, in one line."""
+    purpose = COMMANDS[name][1] or operation_for(name).summary
+    return purpose[:1].lower() + purpose[1:]
+
+
+def actions_of(name: str) -> tuple[str, ...]:
+    """The actions of a command that is several operations, or one operation and actions: its own
+    has the name "", and the first is what it does without one."""
+    if COMMANDS[name][0]:
+        return ()
+    known = [one for one in (*_TYPED, *NAMES, *_OWN_ACTIONS) if one not in NOT_OFFERED["cli"]]
+    found = tuple(one.removeprefix(f"{name} ") for one in known if one.startswith(f"{name} "))
+    return ("", *found) if name in known else found
+
+
+def operation_for(name: str, action: str = "") -> Operation:
+    """The operation of a command, or of one of its actions; of what it does without one."""
+    words = _full_name(name, action)
+    return _uncollected(find_operation, _TYPED.get(words, (words, ()))[0])
+
+
+def _full_name(name: str, action: str = "") -> str:
+    """A command with its action, by default the first one that it has."""
+    return f"{name} {action or next(iter(actions_of(name)), '')}".strip()
+
+
 def _command_line(name: str) -> str:
-    return f"  {name:<{_NAME_COLUMN_WIDTH}}{COMMANDS[name][1]}"
+    return f"  {f'{name} ':<{_NAME_COLUMN_WIDTH}}{purpose_of(name)}"
 
 
 def _run(name: str, rest: Sequence[str]) -> int:
@@ -217,13 +264,48 @@ def _run(name: str, rest: Sequence[str]) -> int:
         what = "option" if name.startswith("-") else "command"
         hint = suggest(name, _GLOBAL_OPTIONS if what == "option" else (*COMMANDS, "help"))
         raise InputError(f"There is no {what} {name!r}.", f"{hint}See `holdfast help all`.")
-    arguments = make_parser(name).parse_args(rest)
-    return load_command(name).run(Screen(), arguments) or 0
+    _check_moved(name, rest)
+    action, given = _split_action(name, rest)
+    _, first = _TYPED.get(f"{name} {action}", ("", ()))
+    arguments = make_parser(name, action).parse_args([*first, *given])
+    return load_command(name, action).run(Screen(), arguments) or 0
 
 
-def load_command(name: str) -> CommandSpec:
+def _check_moved(name: str, rest: Sequence[str]) -> None:
+    moved, words = _MOVED.get(name, {}), [word.partition("=")[0] for word in rest]
+    options = [word for word in words if word.startswith("-") and word in moved]
+    for word in (*options, *words[:1]):
+        if advice := moved.get(word, "" if word.startswith("-") else moved.get("", "")):
+            raise InputError(f"`holdfast {name}` does not take {word!r}.", advice)
+
+
+def _split_action(name: str, rest: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """The action that the first word names, after options, and the other words."""
+    if COMMANDS[name][0]:
+        return "", rest
+    actions = actions_of(name)
+    known = [one for one in actions if one]
+    for n, word in enumerate(rest):
+        if word in known:
+            return word, (*rest[:n], *rest[n + 1 :])
+        # Another word can be the value of an option.
+        if not word.startswith("-") and not (n and rest[n - 1].startswith("-")):
+            break
+    own = operation_for(name) if "" in actions else None
+    takes_words = own is not None and any(one.arg.place for one in own.parameters)
+    if known and rest and not rest[0].startswith("-") and not takes_words:
+        hint = f"{suggest(rest[0], known)}One of: {', '.join(known)}."
+        raise InputError(f"`{name}` has no action {rest[0]!r}.", hint)
+    return actions[0], rest
+
+
+def load_command(name: str, action: str = "") -> CommandSpec:
     """The parts of one command; imports its module."""
-    location, _ = COMMANDS[name]
+    full_name = _full_name(name, action)
+    location = _OWN_ACTIONS.get(full_name, COMMANDS[name][0])
+    if not location:
+        module = _import_module("holdfast.interfaces.cli.operation_command")
+        return module.command_of(operation_for(name, action))
     module_name, _, attribute = location.partition(":")
     module = _import_command(module_name)
     if attribute:
@@ -232,31 +314,42 @@ def load_command(name: str) -> CommandSpec:
 
 
 def _import_command(name: str) -> Any:
-    """The module of a command. Modules are never freed, so the garbage collector is off while they
-    load and does not look through them afterwards."""
-    full_name = _COMMANDS_PACKAGE + name
+    return _import_module(_COMMANDS_PACKAGE + name)
+
+
+def _import_module(full_name: str) -> Any:
     if full_name in sys.modules:
         return sys.modules[full_name]
+    return _uncollected(importlib.import_module, full_name)
+
+
+def _uncollected(load: Callable[..., T], *names: str) -> T:
+    """What a function makes of modules that it imports. They are never freed, so the garbage
+    collector is off while they load and does not look through them afterwards."""
     gc.disable()
     try:
-        return importlib.import_module(full_name)
+        return load(*names)
     finally:
         gc.freeze()
         gc.enable()
 
 
-def make_parser(name: str) -> argparse.ArgumentParser:
-    """The parser of one command."""
-    command = load_command(name)
+def make_parser(name: str, action: str = "") -> argparse.ArgumentParser:
+    """The parser of one command, or of one of its actions."""
+    command = load_command(name, action)
+    others = [one for one in actions_of(name) if one]
+    epilog = f"examples:\n{command.examples}" if command.examples else ""
+    epilog += f"\n\nactions: {', '.join(others)}" if others else ""
     parser = Parser(
-        prog=f"holdfast {name}",
+        prog=f"holdfast {name} {action}".strip(),
         description=command.help,
-        epilog=f"examples:\n{command.examples}",
+        epilog=epilog.strip(),
         # For each argument a formatter is made to check it. With a width it does not import shutil
         # to find one (4 ms).
         formatter_class=partial(argparse.RawDescriptionHelpFormatter, width=80),
     )
     command.configure(parser)
+    parser.hide(_TYPED.get(f"{name} {action}", ("", ()))[1])
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     return parser
 
@@ -269,7 +362,7 @@ def _print_error(message: str, remedy: str) -> None:
         discard_output()
     sys.stderr.write(f"holdfast: {message}\n")
     if "pip install" in remedy:
-        from holdfast.interfaces.cli.install_hint import adapt_install_commands
+        from holdfast.operations.output.install_hint import adapt_install_commands
 
         remedy = adapt_install_commands(remedy)
     if remedy:

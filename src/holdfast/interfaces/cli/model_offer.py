@@ -7,8 +7,8 @@ from holdfast.app.memory import open_memory
 from holdfast.app.status.model_offer import AUTO, ModelOffer, gather_offer, title_by_model
 from holdfast.inference.service_choice import service_problem
 from holdfast.interfaces.cli import confirm
-from holdfast.interfaces.cli.install_hint import adapt_install_commands, install_command
-from holdfast.interfaces.cli.screen import Screen
+from holdfast.operations.output.install_hint import adapt_install_commands, install_command
+from holdfast.operations.screen import Screen
 from holdfast.settings import NO_MODEL, Settings, load_settings
 
 _EXTRA = "claude"

@@ -15,7 +15,7 @@ from holdfast.hosts.host import HoldfastCommand
 from holdfast.hosts.registry import hosts
 from holdfast.interfaces.cli import confirm
 from holdfast.interfaces.cli.parser import Arguments
-from holdfast.interfaces.cli.screen import Screen
+from holdfast.operations.screen import Screen
 from holdfast.refine.ingest.discovery import default_folders, user_environment
 from holdfast.settings import Settings
 from holdfast.sources.registry import DEFAULT_AGENT

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 from holdfast.errors import InputError, suggest
-from holdfast.interfaces.cli.screen import Screen
 from holdfast.lazy_named_tuple import NamedTuple
+from holdfast.operations.screen import Screen
 from holdfast.regex import regex
 
 # argparse looks for translations of its texts, of which Python brings none; that takes 3 ms.
@@ -45,6 +45,14 @@ class Parser(argparse.ArgumentParser):
     def repeated(self, name: str, help: str, **more: Any) -> None:
         """Add an option that may be given several times; `more` is passed on to argparse."""
         self.add_argument(name, action="append", default=[], help=help, **more)
+
+    def hide(self, given: Iterable[str]) -> None:
+        """Leave the arguments that take these words, which nobody types, out of the help."""
+        actions: list[argparse.Action] = self._actions
+        for word in given:
+            for action in actions:
+                if word in (*action.option_strings, *(action.choices or ())):
+                    action.help = argparse.SUPPRESS
 
     def error(self, message: str) -> NoReturn:
         """Raise what argparse would print."""

@@ -10,11 +10,11 @@ from holdfast.app.remote.outbox import Outbox, PushReport, SendPlan
 from holdfast.app.remote.remote_search import Remotes
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm
-from holdfast.interfaces.cli.output.records import print_shared_record
 from holdfast.interfaces.cli.parser import Arguments
-from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.learn.share_drafts import Draft
 from holdfast.model.team import Scope
+from holdfast.operations.output.records import print_shared_record
+from holdfast.operations.screen import Screen, day, number
 from holdfast.settings import load_settings
 from holdfast.sources.remote.remote_config import Remote
 from holdfast.store.records.outbox import OutboxItem

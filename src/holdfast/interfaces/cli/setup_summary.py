@@ -1,5 +1,5 @@
 """What `holdfast setup` prints: the changes in a few lines before it makes them, and afterwards the
-brief of the next session with questions to try; and the changes of `holdfast uninstall`."""
+brief of the next session; and the changes of `holdfast uninstall`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from holdfast.app.core.context import utc_now
 from holdfast.app.memory import Holdfast
-from holdfast.app.views.questions_to_try import questions_to_try
 from holdfast.brief.frame import Brief
 from holdfast.errors import InputError
 from holdfast.hosts.claude_code import settings_entries
@@ -19,14 +17,10 @@ from holdfast.hosts.claude_code.json_text import find, read
 from holdfast.hosts.claude_code.locations import SettingsFiles
 from holdfast.hosts.claude_code.permissions import tool_of
 from holdfast.interfaces.cli.ingest_progress import reading_time
-from holdfast.interfaces.cli.screen import Screen, amount, number
+from holdfast.operations.briefs import REVIEW_HINT
+from holdfast.operations.screen import Screen, amount, number
 from holdfast.sources.json_fields import items
 
-# Nobody but a reader can tell what no longer holds.
-REVIEW_HINT = (
-    "Some lines may no longer hold. `/holdfast:review` in Claude Code (with the plugin) has Claude "
-    "check them against your code; `holdfast review outdated ID` drops one."
-)
 # The first column may take this much of a line of 80 characters.
 _MAX_COLUMN = 32
 
@@ -149,8 +143,8 @@ def _bank_here(memory: Holdfast) -> str:
 
 
 def print_first_brief(screen: Screen, memory: Holdfast) -> Brief | None:
-    """Print the brief that the next session gets, and questions that this memory answers. Returns
-    the brief; None if there is no memory to make one of."""
+    """Print the brief that the next session gets, and how to ask. Returns the brief; None if there
+    is no memory to make one of."""
     bank = bank_to_show(memory)
     if not bank:
         return None
@@ -165,10 +159,6 @@ def print_first_brief(screen: Screen, memory: Holdfast) -> Brief | None:
         tokens = number(len(brief.text) // 4, "token")
         screen.line(f"  ({number(brief.notes, 'note')}, about {tokens})")
         screen.wrap(REVIEW_HINT, "  ")
-    questions = questions_to_try(memory, bank, utc_now())
-    if questions:
-        option = "" if bank == _bank_here(memory) else f" --bank {name}"
-        screen.title("Questions that this memory answers:", "bold")
-        for question in questions:
-            screen.line(f'  holdfast ask "{question}"{option}')
+    option = "" if bank == _bank_here(memory) else f" --bank {name}"
+    screen.title(f'Ask it: holdfast ask "Why did we …?"{option}')
     return brief

@@ -35,13 +35,7 @@ from holdfast.errors import (
     StoreFullError,
     StoreUnavailableError,
 )
-from holdfast.interfaces.http import api, pages
-from holdfast.interfaces.http.api.requests import (
-    KEY_HEADER,
-    NOT_BLANK,
-    CrossSiteError,
-    NotJsonError,
-)
+from holdfast.interfaces.http import pages, research
 from holdfast.interfaces.http.auth import login
 from holdfast.interfaces.http.auth.browser_token import COOKIE, OwnerKeys
 from holdfast.interfaces.http.auth.guard import Guard, GuardRules, Refusal, error_json
@@ -49,7 +43,6 @@ from holdfast.interfaces.http.auth.permissions import NOT_PERMITTED, check_route
 from holdfast.interfaces.http.auth.refusal_page import refusal_page
 from holdfast.interfaces.http.auth.team_keys import TeamKeys
 from holdfast.interfaces.http.core.head_requests import HeadRequests
-from holdfast.interfaces.http.core.known_parameters import unknown_field
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.interfaces.http.core.metrics import CONTENT_TYPE, Metrics
 from holdfast.interfaces.http.core.request_principal import principal
@@ -57,7 +50,15 @@ from holdfast.interfaces.http.core.research_runs import ResearchRuns
 from holdfast.interfaces.http.core.streaming import EventStreams
 from holdfast.interfaces.http.graphql import graphql_endpoint
 from holdfast.interfaces.http.mcp import mcp_endpoint
+from holdfast.interfaces.http.rest import (
+    KEY_HEADER,
+    SCHEMAS,
+    CrossSiteError,
+    NotJsonError,
+    rest_router,
+)
 from holdfast.interfaces.ui.render import STATIC, Pages
+from holdfast.operations.binding import ArgumentError
 from holdfast.version import __version__
 
 _API_DESCRIPTION = """\
@@ -163,9 +164,6 @@ class WebApp:
 
     async def _error_response(self, request: Request, error: Exception) -> Response:
         """An error as a page or as JSON."""
-        if isinstance(error, RequestValidationError):
-            route: Any = request.scope.get("route")
-            error = unknown_field(route, error.errors()) or error
         answer = _describe_error(error)
         if isinstance(error, StoreError) and isinstance(self.keys, TeamKeys):
             # Details of the store are only for whoever runs the server.
@@ -190,7 +188,6 @@ class WebApp:
 
 
 # Of a request with wrong parameters: enough to correct it, bounded because names can be long.
-_BLANK = "Input should have words"
 _MAX_PROBLEMS = 5
 _MAX_PROBLEM_CHARS = 1000
 _STORE_UNAVAILABLE = "The memory cannot be used right now."
@@ -212,6 +209,7 @@ _ERROR_KINDS: tuple[tuple[type[HoldfastError], int, str], ...] = (
     (NotJsonError, 415, "not_json"),
     (ForbiddenError, 403, NOT_PERMITTED),
     (FileChangedError, 409, "changed"),
+    (ArgumentError, 422, "bad_form"),
     (InputError, 400, "bad_input"),
     (CancelledError, 409, "cancelled"),
     (BusyError, 503, "busy"),
@@ -241,7 +239,8 @@ def prepared_routes(*, for_team: bool) -> Sequence[BaseRoute]:
         own,
         mcp_endpoint.router,
         graphql_endpoint.router,
-        *api.ROUTERS,
+        research.router,
+        rest_router(),
         *pages.ROUTERS,
     )
     return routes_of(*routers)
@@ -265,9 +264,12 @@ def openapi() -> dict[str, Any]:
         version=__version__,
         description=_API_DESCRIPTION,
         routes=[
-            route for router in (graphql_endpoint.router, *api.ROUTERS) for route in router.routes
+            route
+            for router in (graphql_endpoint.router, research.router, rest_router())
+            for route in router.routes
         ],
     )
+    made.setdefault("components", {}).setdefault("schemas", {}).update(SCHEMAS)
     made["components"]["securitySchemes"] = _SECURITY_SCHEMES
     made["security"] = [{"token": []}, {"cookie": []}]
     for path in made["paths"].values():
@@ -297,7 +299,7 @@ def _validation_errors(error: RequestValidationError, in_words: bool = False) ->
     page."""
     problems: list[str] = []
     for one in error.errors()[:_MAX_PROBLEMS]:
-        said = _BLANK if one.get("ctx", {}).get("pattern") == NOT_BLANK else str(one["msg"])
+        said = str(one["msg"])
         where = one["loc"][-1] if in_words else f"{'.'.join(map(str, one['loc']))}:"
         problems.append(f"{where} {said.removeprefix('Input ') if in_words else said}")
     return "; ".join(problems)[:_MAX_PROBLEM_CHARS]

@@ -89,7 +89,7 @@ def engine_request(spec: ServerSpec, message: Message) -> EngineRequest:
                 lambda engine, context: for_client(
                     engine.call(name, arguments, context), context.client
                 ),
-                name in spec.slow_tools,
+                any(tool.is_slow for tool in spec.tools if tool.name == name),
                 any(tool.writes for tool in spec.tools if tool.name == name),
             )
         case "resources/list":

@@ -33,9 +33,8 @@ RESOURCE_TEMPLATES = [
 
 
 class ServerSpec(NamedTuple):
-    """A server. Its `slow_tools` run in a thread of their own, so that the others need not wait for
-    them. The host shows the tools in `always_load` to its model at once, and the others when the
-    model searches for tools. Without `lists_records` the list of resources is empty, and known
+    """A server. Tools that are slow run in a thread of their own, so that the others need not wait
+    for them. Without `lists_records` the list of resources is empty, and known
     without the engine; records are read by the URIs in results all the same."""
 
     name: str
@@ -43,8 +42,6 @@ class ServerSpec(NamedTuple):
     instructions: str
     tools: tuple[Tool, ...]
     make_engine: Callable[[], Engine]
-    slow_tools: frozenset[str] = frozenset()
-    always_load: frozenset[str] = frozenset()
     lists_records: bool = True
 
     def initialize_result(self, params: Object) -> Object:
@@ -62,7 +59,7 @@ class ServerSpec(NamedTuple):
 
     def list_tools(self) -> list[Object]:
         """The tools of the result of `tools/list`."""
-        return [describe_tool(tool, tool.name in self.always_load) for tool in self.tools]
+        return list(map(describe_tool, self.tools))
 
     def check_call(self, params: Object) -> tuple[str, Object]:
         """The name and the arguments of a tool call; raises RpcError if they are not valid."""
@@ -104,23 +101,23 @@ def progress_token(params: Object) -> str | int | None:
     return token if isinstance(token, str | int) else None
 
 
-def describe_tool(tool: Tool, always_load: bool) -> Object:
+def describe_tool(tool: Tool) -> Object:
     """A tool as `tools/list` shows it."""
     description: Object = {
         "name": tool.name,
         "title": tool.title,
         "description": tool.description,
         "inputSchema": tool.input_schema(),
-        "annotations": {
-            "readOnlyHint": not tool.writes,
-            "destructiveHint": False,
-            "idempotentHint": True,
-            "openWorldHint": False,
-        },
+        "annotations": {"readOnlyHint": not tool.writes, **_writing(tool), "openWorldHint": False},
     }
     meta: Object = {"anthropic/searchHint": tool.hint} if tool.hint else {}
-    meta |= {"anthropic/alwaysLoad": True} if always_load else {}
+    meta |= {"anthropic/alwaysLoad": True} if tool.always_load else {}
     return description | ({"_meta": meta} if meta else {})
+
+
+def _writing(tool: Tool) -> Object:
+    """What the protocol asks only of a tool that writes. No tool destroys: all can be undone."""
+    return {"destructiveHint": False, "idempotentHint": True} if tool.writes else {}
 
 
 class CallContext:

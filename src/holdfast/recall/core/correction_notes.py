@@ -25,6 +25,12 @@ def correction_of_evidence(reader: Reader, bank: str, fact: Fact) -> str:
     return ""
 
 
+def is_corrected_by_person(reader: Reader, bank: str, kind: str, id: str) -> bool:
+    """Whether a record has the words of a person's correction."""
+    known = reader.curation.state(bank, kind, id)
+    return known is not None and known.by_person
+
+
 def own_correction(reader: Reader, bank: str, kind: str, id: str) -> str:
     """The note of a record's own correction."""
     known = reader.curation.state(bank, kind, id)

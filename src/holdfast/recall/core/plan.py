@@ -9,10 +9,8 @@ To add a filter or another option of recall:
 3. Decide whether plugins and team servers can answer with it; if not, add it to `asks_plugins` and
    `asks_remotes` below.
 4. Add a filter to those of `_with_fallback` in `app/search/recall.py`: fallbacks do not know it.
-5. Offer it under one name: in the command (`interfaces/cli/commands/ask/recall.py`) and in REST
-   (`recall` in `interfaces/http/api/search.py`), which have every option; and where its users need
-   it, in `recall` of `app/memory.py`, in GraphQL (`recall` in `interfaces/http/graphql/schema.py`)
-   and in MCP (`memory_recall` in `interfaces/mcp/main_spec.py` and `main_engine.py`).
+5. Offer it: a parameter of `recall` in `operations/search.py`, which every face then has; for
+   agents a row in `interfaces/mcp/tool_choice.py`.
 6. Test it with a plan in `tests/recall/test_engine.py`, and each place that offers it beside its
    other options; run `make docs`, and describe it in the page of its subject.
 """

@@ -5,10 +5,9 @@ Needs NumPy for links by meaning, so it is loaded only where links are shown."""
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
 
 from holdfast.language import collapse_spaces, truncate
-from holdfast.model.graph import Link, LinkKind
+from holdfast.model.graph import Link, LinkedRecord, LinkKind
 from holdfast.model.kinds import record_kind
 from holdfast.model.uris import parse_uri
 from holdfast.recall.links.record_links import Links
@@ -27,17 +26,6 @@ BY_WORTH = (
     LinkKind.ENTITY,
     LinkKind.TEMPORAL,
 )
-
-
-class LinkedRecord(NamedTuple):
-    """A record at the other end of a link: how it is linked, how strongly, and by which entity."""
-
-    kind: LinkKind
-    uri: str
-    title: str
-    time: str
-    weight: float
-    via: str
 
 
 def linked_records(reader: Reader, record: Record, vectors: Path) -> list[LinkedRecord]:

@@ -65,7 +65,7 @@ class Path(NamedTuple):
     up: tuple[PathStep, ...]
     here: PathStep
     down: tuple[PathStep, ...]
-    left_out: Mapping[str, int]
+    left_out: dict[str, int]
 
 
 def path_through(reader: Reader, bank: str | None, text: str) -> Path:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from holdfast.errors import InputError
 from holdfast.language import truncate
@@ -26,9 +27,25 @@ from holdfast.recall.query.iso_dates import looks_like_date, read_iso_span
 from holdfast.store.across_tables.lookup import Record
 from holdfast.store.protocol import Reader
 
+
+class EventKind(StrEnum):
+    """A kind of records that a timeline shows."""
+
+    DIGEST = "digest"
+    EXCHANGE = "exchange"
+    COMMIT = "commit"
+    MEMORY = "memory"
+    PULL = "pull"
+    ISSUE = "issue"
+    IMPORTED = "imported"
+    TURN = "turn"
+    FACT = "fact"
+    REMARK = "remark"
+
+
 # The kinds shown by default; turns would show every single step.
-KINDS = ("digest", "exchange", "commit", "memory", "pull", "issue", "imported")
-ALL_KINDS = (*KINDS, "turn", "fact", "remark")
+_NOT_BY_DEFAULT = (EventKind.TURN, EventKind.FACT, EventKind.REMARK)
+KINDS = tuple(kind.value for kind in EventKind if kind not in _NOT_BY_DEFAULT)
 MAX_UNDATED = 1000
 TITLE_LIMIT = 200
 _END = TimelinePosition("~")
@@ -87,7 +104,7 @@ def timeline(
     """The records around an anchor; without one, the latest. If no kinds are given, a turn is also
     surrounded by the other turns of its session."""
     if isinstance(anchor, Entity):
-        raise InputError(f"{anchor.name} has no time.", f"See `holdfast entities {anchor.name}`.")
+        raise InputError(f"{anchor.name} has no time.", f"See `holdfast entity {anchor.name}`.")
     if isinstance(anchor, Session):
         anchor = reader.sessions.digest(anchor.bank, anchor.id) or TimelinePosition(
             _time_of(anchor)

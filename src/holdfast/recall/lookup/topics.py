@@ -96,4 +96,4 @@ def _advice(names: Sequence[str], wanted: set[str]) -> str:
     near = [name for name in names if wanted & _stems(name)][:3]
     if near:
         return f"There is {', '.join(repr(name) for name in near)}."
-    return "`holdfast concepts` lists them; --bank all looks in every bank."
+    return "`holdfast concepts` lists them, with `--bank all` those of every bank."

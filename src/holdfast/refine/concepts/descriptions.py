@@ -9,7 +9,7 @@ from typing import NamedTuple
 from holdfast.language import sentences, stem, truncate
 from holdfast.model.curation import CurationState
 from holdfast.model.knowledge import Concept, ConceptEvent
-from holdfast.model.trust import least_trusted
+from holdfast.model.trust import Trust, least_trusted
 from holdfast.model.uris import uri
 from holdfast.refine.concepts.concept_builder import ConceptBuilder
 from holdfast.refine.concepts.concept_names import UNNAMED, title_name
@@ -37,7 +37,7 @@ _LIMITS = DescriptionLimits()
 def describe(
     bank: str, builder: ConceptBuilder, group: Group, name: str, known: CurationState | None
 ) -> Concept:
-    """The concept of a group. A correction by a person is its name (first line) and summary."""
+    """The concept of a group. A correction is its name (first line) and summary."""
     items = builder.members(group)
     files = _files(builder, items)
     keywords = _keywords(builder, items)
@@ -50,13 +50,18 @@ def describe(
         corrected_name.strip() if correction else name,
         corrected_summary.strip() or _summary(items, files, keywords),
         times[-1] if times else "",
-        least_trusted(item.trust for item in items),
+        _trust(items, known),
         tuple(item.uri for item in items),
         files,
         keywords,
         times[0] if times else "",
         _history(group, items, name),
     )
+
+
+def _trust(items: Sequence[Item], known: CurationState | None) -> Trust:
+    own = least_trusted(item.trust for item in items)
+    return known.trust_of(own) if known is not None and known.by_agent else own
 
 
 def _files(builder: ConceptBuilder, items: Sequence[Item]) -> tuple[str, ...]:

@@ -7,7 +7,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from holdfast.model.corrections import corrected_memory
-from holdfast.model.curation import Curation, CurationState, Judgement, Verdict, affirms_record
+from holdfast.model.curation import (
+    Action,
+    Curation,
+    CurationState,
+    Judgement,
+    Verdict,
+    affirms_record,
+)
 from holdfast.model.knowledge import Memory, Network
 from holdfast.refine.core.statement_similarity import says_the_same, statement_features
 from holdfast.store.protocol import Writer
@@ -16,14 +23,16 @@ _Record = TypeVar("_Record")
 
 
 def apply_decision(
-    known: CurationState | None, record: _Record, correct: Callable[[_Record, str], _Record]
+    known: CurationState | None,
+    record: _Record,
+    correct: Callable[[_Record, CurationState], _Record],
 ) -> _Record | None:
     """A record in its corrected words, which `correct` puts in; None if it is hidden."""
     if known is None:
         return record
     if known.is_hidden:
         return None
-    return correct(record, known.text) if known.text else record
+    return correct(record, known) if known.text else record
 
 
 def remembered_by_people(writer: Writer, bank: str) -> Iterator[Memory]:
@@ -32,8 +41,9 @@ def remembered_by_people(writer: Writer, bank: str) -> Iterator[Memory]:
     for memory in writer.memories.remembered_uncurated(bank):
         known = writer.curation.state(bank, "memory", memory.id)
         current = apply_decision(known, memory, corrected_memory)
-        is_agents = memory.by_agent and not (known and known.text)
-        if current is not None and current.network is Network.WORLD and not is_agents:
+        if current is None or current.network is not Network.WORLD:
+            continue
+        if not current.by_agent or (known is not None and known.by_person):
             yield current
 
 
@@ -51,7 +61,12 @@ def without_overruled(
         for name, one in judged.items()
         if one.by_agent and one.verdict is not Verdict.USEFUL and (text := text_of(name))
     }
-    affirmed = {e.target: e.time for e in log if affirms_record(e)} if by_agent else {}
+    affirmed: dict[str, str] = {}
+    for entry in log if by_agent else ():
+        if affirms_record(entry):
+            affirmed[entry.target] = entry.time
+        elif entry.action is Action.CORRECT:
+            affirmed.pop(entry.target, None)  # its words are an agent's now
     texts = ((time, text_of(name)) for name, time in affirmed.items() if name not in judged)
     words = [
         (time, statement_features(text)) for time, text in texts if text and text not in ended()

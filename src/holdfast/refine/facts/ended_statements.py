@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from holdfast.language import content_stems, sentences
-from holdfast.model.curation import Action, Curation, CurationState, Judgement, Verdict
+from holdfast.model.curation import Action, Curation, CurationState, Judgement, Verdict, is_agent
 from holdfast.model.knowledge import Claim, ClaimKind, EndedStatement, EndReason
 from holdfast.model.records import Exchange
-from holdfast.model.trust import ENDED_STATUSES, Status
+from holdfast.model.trust import ENDED_STATUSES, PEOPLE, Status
 from holdfast.model.uris import parse_uri, uri
 from holdfast.refine.core.statement_similarity import says_the_same, statement_features
 from holdfast.refine.facts.decision_sentences import MIN_STRENGTH, find_decision_sentences
@@ -110,11 +110,11 @@ def ended_memories(
 def ended_in_texts(
     states: Iterable[CurationState], place_of: Callable[[CurationState], Place]
 ) -> list[EndedStatement]:
-    """The decisions that the corrected words of a text replace; `place_of` says where the text
-    is."""
+    """The decisions that a person's correction of a text replaces; `place_of` says where the text
+    is. An agent corrects the text alone: people may have stated what it says."""
     found: list[EndedStatement] = []
     for state in states:
-        if state.kind not in CORRECTED_TEXTS or not state.text or state.is_hidden:
+        if state.kind not in CORRECTED_TEXTS or not state.by_person or state.is_hidden:
             continue
         now = sentences(state.text)
         for old in sentences(state.was):
@@ -211,6 +211,12 @@ def _place(claim: Claim) -> Place:
     return (claim.session, claim.seq, claim.seq) if claim.exchange else _NOWHERE
 
 
+def leaves_people_alone(ending: EndedStatement) -> bool:
+    """Whether an agent corrected or forgot a memory: what people said in the same words holds."""
+    by_agent = ending.reason in (EndReason.CORRECTED, EndReason.FORGOTTEN) and is_agent(ending.who)
+    return by_agent and ending.record.startswith(uri("memory", ""))
+
+
 def end_repetitions(drafts: Sequence[FactDraft], ended: Sequence[EndedStatement]) -> None:
     """End the facts that say nothing but what ended, and said it before."""
     by_memory = {claim.id: d for d in drafts for claim in d.claims if not claim.exchange}
@@ -218,6 +224,8 @@ def end_repetitions(drafts: Sequence[FactDraft], ended: Sequence[EndedStatement]
         features = statement_features(statement.text)
         for draft in drafts:
             if draft.status in ENDED_STATUSES or draft.uri == statement.instead:
+                continue
+            if draft.trust in PEOPLE and leaves_people_alone(statement):
                 continue
             before = all(claim.time < statement.ended for claim in draft.claims)
             if not before or not says_the_same(statement_features(draft.content), features):

@@ -443,8 +443,9 @@ def apply_decisions(
             if draft.status in ENDED_STATUSES and draft.until > correction.time:
                 kept.append(draft)  # a later statement replaced what it was corrected to
                 continue
-            draft.trust = Trust.USER
-            draft.set_status(Status.VERIFIED, max(correction.time, draft.since), draft.uri)
+            draft.trust = correction.trust_of(draft.trust)
+            status = Status.OBSERVED if correction.by_agent else Status.VERIFIED
+            draft.set_status(status, max(correction.time, draft.since), draft.uri)
         kept.append(draft)
     for draft, target in merged:
         _merge(draft, target, kept)
@@ -461,6 +462,6 @@ def _merge(draft: FactDraft, target: str, kept: Iterable[FactDraft]) -> None:
             for evidence in draft.evidence:
                 other.add_evidence(evidence.time, evidence.uri, evidence.how)
             other.claims += draft.claims
-            if other.corrected is None:
+            if other.corrected is None or other.corrected.by_agent:
                 other.trust = least_trusted((other.trust, draft.trust))
             other.supersedes += [name for name in draft.supersedes if name != other.uri]

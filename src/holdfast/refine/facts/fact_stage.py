@@ -64,6 +64,7 @@ from holdfast.refine.facts.ended_statements import (
     ended_facts,
     ended_in_texts,
     ended_memories,
+    leaves_people_alone,
     retracted_guesses,
     widen_to_exchanges,
 )
@@ -188,6 +189,8 @@ def _build_facts(writer: Writer, bank: str) -> DerivedFacts:
         _end_claims(outcomes, draft)
     ended += ended_facts(drafts, log)
     for claim, ending in claims_that_ended(claims, ended):
+        if claim.by_person and leaves_people_alone(ending):
+            continue
         if outcomes.status(claim) not in ENDED_STATUSES:
             because = ending.instead or ending.record
             outcomes.set_status(claim, ending.ended, ending.reason.status, because)

@@ -20,7 +20,7 @@ from holdfast.model.team import Commit
 from holdfast.refine.core import signals
 from holdfast.refine.git.commit_matching import find_discussing_session
 from holdfast.regex import regex
-from holdfast.store.protocol import Reader, Writer
+from holdfast.store.protocol import Writer
 from holdfast.store.records.git_history import CommitAuthorship
 
 NAME, VERSION = "authorship", 2
@@ -284,9 +284,3 @@ def _same_file(one: str, other: str) -> bool:
     """Whether one path is the end of the other, so that both may name the same file."""
     other = other.replace("\\", "/").removeprefix("./")
     return one == other or other.endswith("/" + one) or one.endswith("/" + other)
-
-
-def commit_session(reader: Reader, bank: str, commit: str) -> Session | None:
-    """The session that made a commit, if it is known."""
-    links = reader.git.authorship(bank, commit)
-    return reader.sessions.get(bank, links[0].session) if links else None

@@ -21,7 +21,8 @@ from holdfast.capture import journal
 from holdfast.capture.home_paths import HomePaths
 from holdfast.model.ledgers.lines import Source, SourceState
 from holdfast.refine.core.banks import BankMaker
-from holdfast.refine.ingest.ingest import IngestReport, ingest
+from holdfast.refine.ingest.ingest import ingest
+from holdfast.refine.ingest.ingest_report import IngestReport
 from holdfast.refine.ingest.read_plan import Input
 from holdfast.refine.ingest.turns import PrivacyRules
 from holdfast.sources.claude_code import events

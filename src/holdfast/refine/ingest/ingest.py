@@ -8,11 +8,11 @@ calls this writes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 
-from holdfast.model.ledgers.lines import SkipReason, Source
+from holdfast.model.ledgers.lines import SkipReason
 from holdfast.refine.core.banks import BankMaker
 from holdfast.refine.core.executor import Executor, NoExecutor, ProcessExecutor
+from holdfast.refine.ingest.ingest_report import IngestReport
 from holdfast.refine.ingest.read_plan import Input, Job, ReadPlanner, mark_missing_sources
 from holdfast.refine.ingest.segments import MIN_POOL_BYTES, read_jobs
 from holdfast.refine.ingest.turns import PrivacyRules
@@ -22,25 +22,6 @@ from holdfast.refine.sessions.parallel_derive import derive_in_parallel
 from holdfast.sources.source_files import source_snapshot
 from holdfast.store.protocol import Reader, Writer
 from holdfast.store.records.sources import SourceChange
-
-
-@dataclass(slots=True)
-class IngestReport:
-    """What one run of ingest did."""
-
-    files_seen: int = 0
-    files_read: int = 0
-    bytes_read: int = 0
-    lines: int = 0
-    captured: int = 0
-    skipped: int = 0
-    failed: int = 0
-    # Skipped lines of a type that this version does not know.
-    unknown: int = 0
-    redacted: int = 0
-    sessions: int = 0
-    gone: list[Source] = field(default_factory=list[Source])
-
 
 # Called with the bytes read so far and the bytes in total.
 Progress = Callable[[int, int], None]

@@ -9,9 +9,8 @@ and forgotten records leave no trace in it.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
 
-from holdfast.model.corrections import corrected_memory
+from holdfast.model.corrections import corrected_passage_memory
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import ClaimKind, Memory, Validity
 from holdfast.model.opinions import MemoryOccurrence, SessionOccurrence
@@ -111,6 +110,8 @@ def _read_session(writer: Writer, session: Session, by_vectors: bool) -> list[Me
     said_in: list[tuple[Exchange, list[Turn]]] = []
     recaps: list[MemoryOccurrence] = []
     whole = writer.turns.summaries(session.bank, session.id)
+    states = writer.curation.states_in_session(session.bank, session.id)
+    by_agents = {c.id for c in states if c.kind == "exchange" and c.by_agent}
     for number, exchange in enumerate(exchanges, 1):
         turns = writer.turns.of_session(
             session.bank, session.id, exchange.first_seq, exchange.last_seq
@@ -124,7 +125,12 @@ def _read_session(writer: Writer, session: Session, by_vectors: bool) -> list[Me
             tool_calls = [turn for turn in turns if turn.tool is not None]
             found += retain_exchange(exchange, tool_calls, root=session.cwd) if tool_calls else []
             continue
-        by_model = extracted.find(exchange, turns)
+        if exchange.id in by_agents:
+            # An agent did: what people said and the tool calls still count.
+            turns = [turn for turn in turns if turn.role is Role.USER or turn.tool is not None]
+            if not turns:
+                continue
+        by_model = None if exchange.id in by_agents else extracted.find(exchange, turns)
         said = without_retold(turns)
         if by_model is not None:
             found += by_model
@@ -244,5 +250,5 @@ def _current_passage(writer: Writer, memory: Memory, shown: SessionOccurrence) -
     if known is not None and known.is_hidden:
         return None
     if known is not None and known.text:
-        memory = replace(corrected_memory(memory, known.text), status=Status.VERIFIED)
+        memory = corrected_passage_memory(memory, known)
     return memory_passage(memory, shown.session, shown.occurrence.seq, shown.occurrence.context)

@@ -17,7 +17,7 @@ from holdfast.model.curation import CurationState
 from holdfast.model.knowledge import Claim
 from holdfast.model.query import Passage
 from holdfast.model.records import Digest, Exchange, Role, Session, Turn
-from holdfast.model.trust import Status, Trust
+from holdfast.model.trust import Status
 from holdfast.refine.core.memory_calls import without_retold
 from holdfast.refine.core.passages import digest_passage, exchange_passage
 from holdfast.refine.facts.claims import make_claims
@@ -114,14 +114,17 @@ class CurationOverlay:
         if known is None:
             return turn, []
         replaced = turn.text if turn.tool is None else turn.tool.result
-        return corrected_turn(turn, known.text), [SupersededText("turn", turn.id, replaced)]
+        return corrected_turn(turn, known), [SupersededText("turn", turn.id, replaced)]
 
     def set_status(self, passage: Passage, turn: Turn, exchange: str) -> Passage:
         """The passage of a turn with its status: verified if a person corrected the turn,
-        superseded if a person corrected its exchange."""
-        if self._correction("turn", turn.id):
-            return passage._replace(status=Status.VERIFIED)
-        if turn.tool is None and self._correction("exchange", exchange):
+        superseded if its exchange was corrected."""
+        own = self._correction("turn", turn.id)
+        if own is not None:
+            return passage._replace(status=Status.VERIFIED) if own.by_person else passage
+        whole = self._correction("exchange", exchange) if turn.tool is None else None
+        # An agent's correction replaces nothing that a person said.
+        if whole is not None and (whole.by_person or turn.role is not Role.USER):
             return passage._replace(status=Status.SUPERSEDED)
         return passage
 
@@ -142,10 +145,14 @@ class CurationOverlay:
             claims = self._claims(by_rules, shown)
             return built, [built, exchange_passage(built), *claims]
         replaced = SupersededText("exchange", id, exchange_passage(built).body)
-        built = correct_exchange(built, known.text)
-        corrected = make_claims(built, [_as_user_turn(shown[0], known)])
+        built = correct_exchange(built, known)
+        corrected = make_claims(built, [_as_turn(shown[0], known)])
         # The claims belong to the exchange as a whole: no turn states them.
         claims = [replace(claim, turn="", share=0.0) for claim in corrected]
+        if known.by_agent:
+            said = [claim for claim in self._claims(by_rules, shown) if claim.by_person]
+            own = {claim.id for claim in said}
+            claims = [*said, *(claim for claim in claims if claim.id not in own)]
         return built, [built, exchange_passage(built), replaced, *claims]
 
     def _claims(self, exchange: Exchange, shown: Sequence[Turn]) -> list[Claim]:
@@ -164,31 +171,44 @@ class CurationOverlay:
         known = self._correction("digest", id)
         if known is not None:
             yield SupersededText("digest", id, digest_passage(built).body)
-            built = correct_digest(built, known.text)
+            built = correct_digest(built, known)
         yield built
         passage = digest_passage(built)
-        yield passage if known is None else passage._replace(status=Status.VERIFIED)
+        is_verified = known is not None and known.by_person
+        yield passage._replace(status=Status.VERIFIED) if is_verified else passage
 
 
-def _as_user_turn(turn: Turn, known: CurationState) -> Turn:
-    """A correction of an exchange as if the user had said it in this turn."""
+def _as_turn(turn: Turn, known: CurationState) -> Turn:
+    """A correction of an exchange as if the user, or the agent that made it, had said it in this
+    turn."""
     return replace(
-        turn, role=Role.USER, trust=Trust.USER, text=known.text, speaker="", tool=None,
+        turn,
+        role=Role.ASSISTANT if known.by_agent else Role.USER,
+        trust=known.trust_of(turn.trust),
+        text=known.text,
+        speaker="",
+        tool=None,
         time=known.time or turn.time,
-    )  # fmt: skip
-
-
-def correct_exchange(exchange: Exchange, text: str) -> Exchange:
-    """An exchange with a person's text: the first line is the title, if it is short enough. Files,
-    type and outcome stay."""
-    first, _, rest = text.partition("\n")
-    title = truncate(first.strip(), LIMITS.title_characters)
-    summary = rest.strip() if title == first.strip() else text
-    return replace(
-        exchange, title=title, summary=summary, details="", facts=(), status=Status.VERIFIED
     )
 
 
-def correct_digest(digest: Digest, text: str) -> Digest:
-    """A digest with a person's text in place of all others."""
-    return replace(digest, request=text, investigated=(), learned=(), completed=(), next_steps=())
+def correct_exchange(exchange: Exchange, known: CurationState) -> Exchange:
+    """An exchange with a correction's text: the first line is the title, if it is short enough.
+    Files, type and outcome stay."""
+    text = known.text
+    first, _, rest = text.partition("\n")
+    title = truncate(first.strip(), LIMITS.title_characters)
+    summary = rest.strip() if title == first.strip() else text
+    corrected = replace(exchange, title=title, summary=summary, details="", facts=())
+    if known.by_agent:
+        return replace(corrected, trust=known.trust_of(exchange.trust))
+    return replace(corrected, status=Status.VERIFIED)
+
+
+def correct_digest(digest: Digest, known: CurationState) -> Digest:
+    """A digest with a correction's text in place of all others."""
+    trust = known.trust_of(digest.trust) if known.by_agent else digest.trust
+    return replace(
+        digest, request=known.text, investigated=(), learned=(), completed=(), next_steps=(),
+        trust=trust,
+    )  # fmt: skip

@@ -185,8 +185,8 @@ class RecordReader:
         if known is None or not known.text:
             return record
         if isinstance(record, Commit):
-            return corrected_commit(record, known.text)
-        return corrected_memory(record, known.text)
+            return corrected_commit(record, known)
+        return corrected_memory(record, known)
 
     def _corrected_thread(self, record: Record) -> Record:
         """A record of a forge with the words of its correction; any other as it is."""

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from holdfast.lazy_dataclass import replace
 from holdfast.model.corrections import corrected_memory
+from holdfast.model.curation import CurationState
 from holdfast.model.knowledge import RECAP_KEY, Kind, Memory, Network, Recap, Validity
 from holdfast.model.opinions import (
     MemoryOccurrence,
@@ -21,7 +22,11 @@ from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import uri
 from holdfast.store.index.passages import PassageWriter
 from holdfast.store.index.progress import StageProgress
-from holdfast.store.records.curation import CurationReader
+from holdfast.store.records.curation import (
+    CURATION_STATE,
+    CurationReader,
+    curation_state_of,
+)
 from holdfast.store.sql import rows
 from holdfast.store.sql.database import Database
 from holdfast.store.sql.statements import (
@@ -240,7 +245,7 @@ class MemoryWriter(MemoryReader):
             "time, remembered_memory.id",
             (bank,),
         )
-        said = {c.id: c.text for c in self._curation.states_of_kind(bank, "memory") if c.text}
+        said = {c.id: c for c in self._curation.states_of_kind(bank, "memory") if c.text}
         memories = [memory_of(row) for row in found]
         return [corrected_memory(m, said[m.id]) if m.id in said else m for m in memories]
 
@@ -341,13 +346,14 @@ class MemoryWriter(MemoryReader):
         self._db.run("DELETE FROM memory_dimension WHERE bank = ? AND id = ?", (bank, id))
 
 
-def memory_corrections(db: Database, bank: str) -> dict[str, str]:
-    """The texts of the corrections of memories and opinions, by id."""
+def memory_corrections(db: Database, bank: str) -> dict[str, CurationState]:
+    """The corrections of memories and opinions, by id."""
     found = db.all(
-        "SELECT id, text FROM curation_state WHERE bank = ? AND kind = 'memory' AND text <> ''",
+        f"SELECT {CURATION_STATE} FROM curation_state "
+        "WHERE bank = ? AND kind = 'memory' AND text <> ''",
         (bank,),
     )
-    return dict(found)
+    return {known.id: known for known in map(curation_state_of, found)}
 
 
 def with_closings(db: Database, bank: str, memories: list[Memory]) -> list[Memory]:

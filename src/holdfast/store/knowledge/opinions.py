@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.lazy_dataclass import replace
+from holdfast.model.curation import CurationState
 from holdfast.model.opinions import (
     Opinion,
     OpinionRevision,
@@ -56,7 +57,7 @@ class OpinionReader:
         )
         corrections = memory_corrections(self._db, bank)
         opinions = [opinion_of(row) for row in found]
-        return [replace(o, what=corrections[o.id]) if o.id in corrections else o for o in opinions]
+        return [_corrected(o, corrections.get(o.id)) for o in opinions]
 
     def history(self, bank: str, opinion: str) -> list[OpinionRevision]:
         """The revisions of an opinion, oldest first."""
@@ -66,6 +67,13 @@ class OpinionReader:
             (bank, opinion),
         )
         return [OpinionRevision(*row) for row in found]
+
+
+def _corrected(opinion: Opinion, known: CurationState | None) -> Opinion:
+    if known is None:
+        return opinion
+    trust = known.trust_of(opinion.trust) if known.by_agent else opinion.trust
+    return replace(opinion, what=known.text, trust=trust)
 
 
 class OpinionWriter(OpinionReader):

@@ -160,8 +160,8 @@ class ForgeReader:
         if known is None or not known.text:
             return record
         if isinstance(record, Remark):
-            return corrected_remark(record, known.text)
-        return corrected_thread(record, known.text)
+            return corrected_remark(record, known)
+        return corrected_thread(record, known)
 
     def remarks(self, bank: str, thread: str) -> list[Remark]:
         """The remarks in the thread with a URI, by time."""

@@ -7,7 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from holdfast.model.corrections import corrected_turn
 from holdfast.model.records import Origin, Role, ToolCall, Turn
 from holdfast.model.trust import Trust
-from holdfast.store.records.curation import CurationReader
+from holdfast.store.records.curation import (
+    CURATION_STATE,
+    CurationReader,
+    curation_state_of,
+)
 from holdfast.store.records.sessions import SAID, mark_stale
 from holdfast.store.sql import rows
 from holdfast.store.sql.database import Database
@@ -94,9 +98,9 @@ class TurnReader:
     def stream(self, bank: str, session: str, first: int = 0) -> Iterator[Turn]:
         """The same one by one, for sessions that may not fit into memory."""
         corrected = {
-            c.id: c.text
+            c.id: c
             for c in self._curation.states_in_session(bank, session)
-            if c.kind == "turn"
+            if c.kind == "turn" and c.text
         }
         for row in self._db.stream(
             f"SELECT {TURN} FROM visible_turn WHERE bank = ? AND session = ? AND seq >= ? "
@@ -104,8 +108,8 @@ class TurnReader:
             (bank, session, first),
         ):
             turn = turn_of(row)
-            text = corrected.get(turn.id)
-            yield corrected_turn(turn, text) if text else turn
+            known = corrected.get(turn.id)
+            yield corrected_turn(turn, known) if known else turn
 
     def before_line(self, bank: str, source: int, line: int) -> Turn | None:
         """The last turn of a bank that was read from a source's lines up to one."""
@@ -224,11 +228,11 @@ def corrected_turns(db: Database, turns: list[Turn]) -> list[Turn]:
     if not turns:
         return turns
     found = db.all(
-        "SELECT id, text FROM curation_state "
+        f"SELECT {CURATION_STATE} FROM curation_state "
         "WHERE bank = ? AND session = ? AND kind = 'turn' AND text <> ''",
         (turns[0].bank, turns[0].session),
     )
-    corrections: dict[str, str] = dict(found)
+    corrections = {known.id: known for known in map(curation_state_of, found)}
     return [
         corrected_turn(turn, corrections[turn.id]) if turn.id in corrections else turn
         for turn in turns

@@ -18,7 +18,7 @@ from holdfast.interfaces.http.core.streaming import EventStreams, ServerEvent
 from holdfast.principal import Principal
 from holdfast.research.session_journal import new_id
 from holdfast.settings import load_settings
-from tests.interfaces.http.api.test_api import get, send
+from tests.interfaces.http.rest.test_rest import get, send
 from tests.support.http.forms import PageClient
 from tests.support.http.server import Server
 

@@ -18,8 +18,8 @@ from holdfast.errors import BusyError, InputError
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.interfaces.http.core.request_principal import owner, set_principal
 from holdfast.interfaces.http.graphql import limits
-from holdfast.interfaces.http.graphql.schema import answer
-from holdfast.interfaces.http.graphql.types import Context
+from holdfast.interfaces.http.graphql.schema import Context, answer, schema
+from holdfast.operations.registry import find_operation
 from holdfast.settings import load_settings
 from tests.support.http.server import HttpResponse, Server, make_home, serving
 from tests.support.waiting import TIMEOUT_S
@@ -58,9 +58,9 @@ def aliases(count: int, field: str) -> str:
     return " ".join(f"a{n}: {field}" for n in range(count))
 
 
-NESTED = f"{{ banks {{ ...f1 }} }} {nested_fragments(20, 8)}"
+NESTED = f"{{ banks {{ items {{ ...f1 }} }} }} {nested_fragments(20, 8)}"
 ANSWER = 'searchMemory(question: "Why not cron?") { answer }'
-SEARCH = 'search(query: "cron") { bank }'
+SEARCH = 'recall(query: "cron") { abstained }'
 TOO_MANY_SEARCHES = {
     "aliases of answers": f"mutation {{ {aliases(99, ANSWER)} }}",
     "three aliases of answers": f"mutation {{ {aliases(3, ANSWER)} }}",
@@ -68,7 +68,7 @@ TOO_MANY_SEARCHES = {
     "inline fragments": f"{{ {' '.join(f'... {{ s{n}: {SEARCH} }}' for n in range(3))} }}",
     "two fragments": f"{{ ...a ...b }} fragment a on Query {{ {aliases(2, SEARCH)} }}"
     f" fragment b on Query {{ b: {SEARCH} }}",
-    "an operation that is not run": "query a { banks { id } } "
+    "an operation that is not run": "query a { banks { items { id } } } "
     f"query b {{ {aliases(3, SEARCH)} }}",
 }
 
@@ -82,23 +82,23 @@ def test_a_query_of_nested_fragments_is_refused_and_the_server_goes_on(attacked:
 
 def test_every_spread_of_a_fragment_counts() -> None:
     fragment = "fragment f on Bank { id name created }"
-    limits.check(parse(f"{{ banks {{ {'...f ' * 90} }} }} {fragment}"))
+    limits.check(parse(f"{{ banks {{ items {{ {'...f ' * 90} }} }} }} {fragment}"), schema())
     with pytest.raises(InputError, match="too many"):
-        limits.check(parse(f"{{ banks {{ {'...f ' * 110} }} }} {fragment}"))
+        limits.check(parse(f"{{ banks {{ items {{ {'...f ' * 110} }} }} }} {fragment}"), schema())
     nothing = "fragment e on Bank { ... @skip(if: true) { id } }"
     with pytest.raises(InputError, match="too many"):
-        limits.check(parse(f"{{ banks {{ {'...e ' * 410} }} }} {nothing}"))
+        limits.check(parse(f"{{ banks {{ items {{ {'...e ' * 410} }} }} }} {nothing}"), schema())
 
 
 @pytest.mark.parametrize(
     "query",
     [
         "{ ...f } fragment f on Query { ...f }",
-        "{ ...f } fragment f on Query { ...g } fragment g on Query { banks { name } ...f }",
-        "{ banks { ...f } } fragment f on Bank { sessions { items { ...g } } } "
+        "{ ...f } fragment f on Query { ...g } fragment g on Query { memories { cursor } ...f }",
+        "{ banks { items { ...f } } } fragment f on Bank { sessions { items { ...g } } } "
         "fragment g on Session { exchanges { items { ...f } } }",
-        f"{{ ...f1 }} {nested_fragments(1, 400, 'Query', 'banks { id }')} ".replace(
-            "f401 on Query { banks { id } }", "f401 on Query { ...f1 }"
+        f"{{ ...f1 }} {nested_fragments(1, 400, 'Query', 'banks { items { id } }')} ".replace(
+            "f401 on Query { banks { items { id } } }", "f401 on Query { ...f1 }"
         ),
     ],
 )
@@ -131,11 +131,14 @@ def test_two_searches_in_one_request_are_answered(attacked: Server) -> None:
 @pytest.mark.parametrize(
     ("query", "variables"),
     [
-        (f"{{ search(query: {'[' * 900}{']' * 900}) {{ bank }} }}", None),
-        (f'{{ search(query: "x", layers: [{", ".join(["[]"] * 1000)}]) {{ bank }} }}', None),
-        ("query($q: String!) { search(query: $q) { bank } }", {"q": "word " * 100_000}),
+        (f"{{ recall(query: {'[' * 900}{']' * 900}) {{ abstained }} }}", None),
+        (f'{{ recall(query: "x", layer: [{", ".join(["[]"] * 1000)}]) {{ abstained }} }}', None),
+        ("query($q: String!) { recall(query: $q) { abstained } }", {"q": "word " * 100_000}),
         ("mutation($q: String!) { searchMemory(question: $q) { answer } }", {"q": "x" * 5_000}),
-        ('query($k: [String!]) { search(query: "x", kinds: $k) { bank } }', {"k": ["a"] * 50_000}),
+        (
+            'query($k: [String!]) { recall(query: "x", kind: $k) { abstained } }',
+            {"k": ["a"] * 50_000},
+        ),
         ("query($b: String!) { bank(name: $b) { id } }", {"b": "b" * 500_000}),
         ('mutation($t: String!) { remember(text: $t, bank: "b") { uri } }', {"t": "t" * 900_000}),
         (f"{{ {'{ a ' * 500}", None),
@@ -153,23 +156,23 @@ def test_variables_that_nest_a_thousand_deep_are_refused(attacked: Server) -> No
     deep: object = "x"
     for _ in range(900):
         deep = [deep]
-    query = 'query($k: [String!]) { search(query: "x", kinds: $k) { bank } }'
+    query = 'query($k: [String!]) { recall(query: "x", kind: $k) { abstained } }'
     got = post(attacked, {"query": query, "variables": {"k": deep}})
     assert got.status in (200, 422) and ("errors" in got.text or "error" in got.text)
     assert attacked.ask("/api/v1/banks").status == 200
 
 
 def test_batches_are_refused(attacked: Server) -> None:
-    assert post(attacked, [{"query": "{ banks { id } }"}] * 200).status == 422
+    assert post(attacked, [{"query": "{ banks { items { id } } }"}] * 200).status == 422
 
 
 @pytest.mark.parametrize(
     ("query", "operation"),
     [
-        ("query a { banks { id } }", "b"),
-        ("query a { banks { id } } query b { banks { id } }", None),
+        ("query a { banks { items { id } } }", "b"),
+        ("query a { banks { items { id } } } query b { banks { items { id } } }", None),
         ("fragment f on Bank { id }", None),
-        ("subscription { banks { id } }", None),
+        ("subscription { banks { items { id } } }", None),
     ],
 )
 def test_a_query_without_its_operation_is_an_error_of_the_client(
@@ -185,7 +188,7 @@ def test_a_query_without_its_operation_is_an_error_of_the_client(
 def test_others_are_answered_while_expensive_queries_are_checked(attacked: Server) -> None:
     """Each takes about a second to validate, in a thread of its own: in the loop of the server, one
     other request would be answered between two of them."""
-    slow = f"{{ {'banks { name } ' * 900}}}"
+    slow = f"{{ {'memories { cursor } ' * 900}}}"
     told: list[list[dict[str, Any]]] = []
     checks = [
         threading.Thread(target=lambda: told.append(errors(attacked, slow))) for _ in range(2)
@@ -216,10 +219,10 @@ def test_a_query_that_is_not_answered_in_time_gets_an_error_and_no_further_field
         set_principal(owner())
         holding = [asyncio.create_task(pool.read(hold)) for _ in range(READERS)]
         assert await asyncio.to_thread(begun.wait, TIMEOUT_S)
-        late = await answer(pool, "{ banks { name } }", None, None, read_timeout_s=0.2)
+        late = await answer(pool, "{ banks { items { name } } }", None, None, read_timeout_s=0.2)
         busy.set()
         await asyncio.gather(*holding)
-        return late, await answer(pool, "{ banks { name } }", None, None)
+        return late, await answer(pool, "{ banks { items { name } } }", None, None)
 
     pool = MemoryPool(load_settings(env), readers=READERS)
     try:
@@ -237,7 +240,6 @@ def test_a_query_that_is_not_answered_in_time_gets_an_error_and_no_further_field
 
 def test_fields_are_not_resolved_after_the_time_is_up() -> None:
     """Also where nothing waits in between, so that a deadline of the loop would not be noticed."""
-    ended = Context(cast(MemoryPool, None), parse("{ banks { name } }"), 0.0)
+    ended = Context(cast(MemoryPool, None), 0.0)
     with pytest.raises(BusyError, match="not answered within 0 s"):
-        ended.check_time()
-    Context(cast(MemoryPool, None), parse("{ banks { name } }"), 60.0).check_time()
+        asyncio.run(ended.run(find_operation("banks"), {}))

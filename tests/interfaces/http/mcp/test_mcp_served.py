@@ -108,6 +108,34 @@ def test_remember_needs_a_bank_and_an_unknown_bank_is_an_error(server: Server) -
     assert got["result"]["isError"] and "nowhere" in json.dumps(got)
 
 
+def test_an_agent_decides_about_records_of_the_bank_in_the_address_alone(server: Server) -> None:
+    session = begin(server)
+
+    def use(name: str, bank: str, **given: str) -> Json:
+        wanted = call("tools/call", name=name, arguments=given)
+        path = f"/mcp?bank={bank}" if bank else "/mcp"
+        return json.loads(send(server, wanted, path, Mcp_Session_Id=session).text)["result"]
+
+    for bank in ("quay", "mole"):
+        kept = json.dumps({"text": f"The {bank} has a lamp.", "bank": bank}).encode()
+        typed = {"Authorization": f"Bearer {server.token}", "Content-Type": "application/json"}
+        assert server.ask("/api/v1/memories", typed, kept).status == 201
+    found = json.loads(server.ask("/api/v1/recall?query=lamp&bank=quay").text)["hits"]
+    uri = found[0]["uri"]
+    for tool, given in (("correct", {"text": "Mine now."}), ("forget", {})):
+        for bank in ("mole", ""):
+            told = use(tool, bank, id=uri, **given)
+            assert told["isError"], (tool, bank)
+            wanted = "no record" if bank else "needs one bank"
+            assert wanted in told["content"][0]["text"]
+    made = use("correct", "quay", id=uri, text="The quay has two lamps.")
+    assert made["structuredContent"]["who"] == "agent (t)"
+    decided = json.loads(server.ask("/api/v1/decisions?bank=quay").text)["decisions"]
+    assert [(one["action"], one["target"]) for one in decided] == [
+        ("correct", uri), ("remember", uri),
+    ]  # fmt: skip
+
+
 def test_malformed_or_unauthorised_requests_are_refused(server: Server) -> None:
     session = begin(server)
     ping = call("ping")

@@ -10,7 +10,7 @@ import pytest
 from holdfast.app.views.record_view import current_text, fingerprint
 from holdfast.interfaces.http.pages import ROUTERS
 from holdfast.model.curation import Action
-from tests.interfaces.http.api.test_api import get
+from tests.interfaces.http.rest.test_rest import get
 from tests.support.http.decision_log import LoggedServer, serve_with_log
 from tests.support.http.forms import PageClient, open_server_memory
 

@@ -36,7 +36,7 @@ def test_a_server_whose_log_is_not_read_answers_and_exits(tmp_path: Path) -> Non
         path = f"/api/v1/me?long={'x' * 6000}"
         with ThreadPoolExecutor(4) as many:
             told = [got.status for got in many.map(team.ask, [path] * 40, [key] * 40)]
-        assert told == [400] * 40, "each is answered: there is no parameter of that name"
+        assert told == [422] * 40, "each is answered: there is no parameter of that name"
         assert OUR_WORDS in team.ask("/api/v1/memories", key).text
         team.process.send_signal(signal.SIGTERM)
         try:

@@ -83,7 +83,7 @@ def counted(team: Team, key: str, name: str) -> float:
 def test_searches_at_the_same_time_run_in_two_processes_and_count_together(team: Team) -> None:
     key = new_key(team.env, "--name", "root", "--all-banks", "--level", "admin")
     before = counted(team, key, "holdfast_requests_total")
-    paths = [f"/api/v1/recall?q=lighthouse+{number}" for number in range(8)]
+    paths = [f"/api/v1/recall?query=lighthouse+{number}" for number in range(8)]
     assert together(team, key, paths) == [200] * 8
     assert len(searchers(team)) == 2
     assert counted(team, key, "holdfast_search_processes") == 2
@@ -96,10 +96,10 @@ def test_every_interface_finds_in_them_what_the_key_may_see(team: Team, word: st
     # A page marks the word itself.
     shown = OUR_WORDS.partition(word)[2] if word == "lighthouse" else ""
     answers = [
-        team.ask(f"/api/v1/recall?q={word}", ours).text,
+        team.ask(f"/api/v1/recall?query={word}", ours).text,
         team.ask("/api/v1/ask", ours, {"question": f"What is known of the {word}?"}).text,
         team.ask(f"/search?q={word}", ours).text,
-        json.dumps(team.graph(f'{{ search(query: "{word}") {{ hits {{ text }} }} }}', ours)),
+        json.dumps(team.graph(f'{{ recall(query: "{word}") {{ hits {{ text }} }} }}', ours)),
         call_tool(team, ours, "memory_recall", query=word),
     ]
     for answer in answers:
@@ -109,19 +109,20 @@ def test_every_interface_finds_in_them_what_the_key_may_see(team: Team, word: st
 
 def test_a_revoked_key_is_refused_by_all_of_them(team: Team) -> None:
     gone = new_key(team.env, "--name", "gone", "--all-banks")
-    assert team.ask("/api/v1/recall?q=lamp", gone).status == 200
+    assert team.ask("/api/v1/recall?query=lamp", gone).status == 200
     assert cli(team.env, "key", "revoke", gone.split("_")[1]).returncode == 0
     wait_until(
-        lambda: team.ask("/api/v1/recall?q=lamp", gone).status == 401, "the key is worth nothing"
+        lambda: team.ask("/api/v1/recall?query=lamp", gone).status == 401,
+        "the key is worth nothing",
     )
 
 
 def test_what_was_just_remembered_is_found_by_each_process(team: Team) -> None:
     key = new_key(team.env, "--name", "writer", "--all-banks", "--level", "admin")
-    together(team, key, [f"/api/v1/recall?q=pier+{number}" for number in range(4)])
+    together(team, key, [f"/api/v1/recall?query=pier+{number}" for number in range(4)])
     sent = team.ask("/api/v1/memories", key, {"text": "The pier was painted green", "bank": OURS})
     assert sent.status in (200, 201), sent.text
-    paths = [f"/api/v1/recall?q=pier+painted+{number}" for number in range(6)]
+    paths = [f"/api/v1/recall?query=pier+painted+{number}" for number in range(6)]
     assert all("painted green" in one.text for one in all_at_once(team, key, paths))
 
 
@@ -131,7 +132,7 @@ def test_no_process_is_left_behind(
 ) -> None:
     key = new_key(env, "--name", f"end-{number}", "--all-banks")
     with team_serving(env, tmp_path, "--workers", "2") as team:
-        together(team, key, [f"/api/v1/recall?q=lamp+{n}" for n in range(6)])
+        together(team, key, [f"/api/v1/recall?query=lamp+{n}" for n in range(6)])
         started = searchers(team)
         assert started
         team.process.send_signal(number)
@@ -142,7 +143,7 @@ def test_no_process_is_left_behind(
 def test_one_worker_recalls_in_the_server_itself(env: dict[str, str], tmp_path: Path) -> None:
     key = new_key(env, "--name", "alone", "--all-banks")
     with team_serving(env, tmp_path, "--workers", "1") as team:
-        assert OUR_WORDS in team.ask("/api/v1/recall?q=lighthouse", key).text
+        assert OUR_WORDS in team.ask("/api/v1/recall?query=lighthouse", key).text
         assert searchers(team) == []
 
 

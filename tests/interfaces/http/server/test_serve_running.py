@@ -88,7 +88,7 @@ def test_logs_name_the_key_and_the_route_but_no_content(
     env: dict[str, str], key: str, tmp_path: Path
 ) -> None:
     with team_serving(env, tmp_path, "--log-format", "json") as team:
-        team.ask(f"/api/v1/recall?q={SECRET_QUESTION}", key, X_Request_Id="abc")
+        team.ask(f"/api/v1/recall?query={SECRET_QUESTION}", key, X_Request_Id="abc")
         team.ask("/api/v1/me", "hf_00000000_" + "s" * 43)
         team.process.send_signal(signal.SIGTERM)
         assert team.process.wait(60) == 0
@@ -110,7 +110,7 @@ def test_running_requests_are_finished_on_shutdown(
         got: list[int] = []
 
         def ask(number: int) -> None:
-            path = f"/api/v1/recall?q=why+was+it+so+{number}"
+            path = f"/api/v1/recall?query=why+was+it+so+{number}"
             got.append(team.ask(path, key).status)
 
         threads = [threading.Thread(target=ask, args=(n,)) for n in range(8)]

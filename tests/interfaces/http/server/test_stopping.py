@@ -80,7 +80,7 @@ def test_a_question_can_be_stopped_while_it_waits_and_while_it_runs(
         expect(page.get_by_role("heading", level=1)).to_have_text(NEXT)
         assert page.locator("#steps li").count() == 0, "one engine does one thing at a time"
         _stop(page)
-    found = json.loads(browser_session.server.ask("/api/v1/recall?q=SQLite").text)
+    found = json.loads(browser_session.server.ask("/api/v1/recall?query=SQLite").text)
     assert found["hits"], "who only recalls does not wait behind a model"
     name = second.url.partition("/research/")[2].partition("?")[0].partition("#")[0]
     told = json.loads(browser_session.server.ask(f"/api/v1/research/{name}").text)

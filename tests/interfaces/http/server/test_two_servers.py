@@ -58,7 +58,7 @@ def test_a_record_written_on_one_server_is_found_on_the_other(two: Two) -> None:
     body = {"text": "The crane is yellow.", "bank": OURS}
     assert two.one.ask("/api/v1/memories", two.root, body).status in (200, 201)
     assert "crane is yellow" in two.other.ask("/api/v1/memories", two.root).text
-    found = two.other.ask("/api/v1/recall?q=crane+yellow", two.root)
+    found = two.other.ask("/api/v1/recall?query=crane+yellow", two.root)
     assert "crane is yellow" in found.text
 
 

@@ -213,7 +213,7 @@ def notice(brief: dict[str, Any], text: str) -> str:
 
 
 def keep_injected(home: HookHome, session: str, entry: dict[str, Any]) -> None:
-    """Keep what was injected into a session, for `holdfast brief --session`. One that cannot be
+    """Keep what was injected into a session, for `holdfast brief session`. One that cannot be
     kept is injected all the same."""
     if session == "none":
         return

@@ -1,2 +1,2 @@
 """The GraphQL endpoint: its schema, what a query may cost, and what a mutation requires of a key.
-It reads and changes the same data as `interfaces/http/api`, with the same lists and cursors."""
+It has the operations that `interfaces/http/rest` has, with the same lists and cursors."""

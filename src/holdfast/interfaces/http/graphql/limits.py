@@ -7,20 +7,27 @@ fan out takes no time to refuse.
 
 from __future__ import annotations
 
-from typing import cast
+from functools import cache
+from typing import Any
 
 from graphql import (
     DocumentNode,
     FieldNode,
     FragmentDefinitionNode,
     FragmentSpreadNode,
+    GraphQLArgument,
+    GraphQLObjectType,
+    GraphQLSchema,
     InlineFragmentNode,
     IntValueNode,
     OperationDefinitionNode,
     SelectionSetNode,
+    get_named_type,
 )
 
 from holdfast.errors import InputError
+from holdfast.operations.operation import Work
+from holdfast.operations.registry import all_operations
 
 # Levels of fields; our longest chain (banks, sessions, exchanges, messages) has seven.
 MAX_DEPTH = 10
@@ -31,30 +38,33 @@ MAX_TOKENS = 4_000
 # Fields that search or answer. Each holds the single engine thread for up to a third of a second,
 # and an answer is kept in the history of research; two let a client compare.
 MAX_SEARCHES = 2
-_SEARCHING_FIELDS = ("search", "searchMemory")
 # Introspection queries are deep by nature; only these fields make them recursive.
 _MAX_SCHEMA_DEPTH = 20
 _SCHEMA_LISTS = ("fields", "interfaces", "possibleTypes", "inputFields")
 _MAX_SCHEMA_LISTS = 3
-# The lists of the schema, with their default limits.
-_DEFAULT_LIMITS = {
-    **dict.fromkeys(
-        "banks sessions exchanges memories concepts facts entities commits decisions".split(), 50
-    ),
-    "messages": 100,
-    "search": 10,
-}
 # Assumed where the limit is a variable: the largest page.
 _UNKNOWN_LIMIT = 200
+# Assumed of lists without a limit, such as that of the banks.
+_UNLIMITED = 50
 # A limit with more digits counts as unknown; it is refused when it is read.
 _MAX_LIMIT_DIGITS = 6
-# The longest texts and lists that a field may be given.
-_MAX_CHARS = 4_000
-_MAX_TEXT_CHARS = 20_000
-_MAX_LIST_ITEMS = 20
+_SEARCHES = (Work.SEARCH, Work.SEARCH_WITH_MODEL)
 
 
-def check(document: DocumentNode) -> None:
+@cache
+def _searching_fields() -> frozenset[str]:
+    """Fields that search or answer."""
+    found = (camel_name(one.id) for one in all_operations() if one.work in _SEARCHES)
+    return frozenset((*found, "searchMemory"))
+
+
+def camel_name(name: str) -> str:
+    """A name as GraphQL writes it."""
+    first, *rest = name.split("_")
+    return first + "".join(part.title() for part in rest)
+
+
+def check(document: DocumentNode, schema: GraphQLSchema) -> None:
     """Raise `InputError` if a query costs too much, is too deep or searches too often."""
     fragments = {
         one.name.value: one
@@ -64,22 +74,10 @@ def check(document: DocumentNode) -> None:
     for one in document.definitions:
         if isinstance(one, OperationDefinitionNode):
             try:
-                _Walk(fragments).add(one.selection_set)
+                root = schema.get_root_type(one.operation)
+                _Walk(fragments).add(one.selection_set, root)
             except RecursionError as error:
                 raise InputError("A fragment includes itself.", "Remove the cycle.") from error
-
-
-def check_argument(name: str, value: object) -> None:
-    """Raise `InputError` if a text or a list that a field is given is too long."""
-    most = _MAX_TEXT_CHARS if name == "text" else _MAX_CHARS
-    if isinstance(value, str) and len(value) > most:
-        raise InputError(f"{name} is too long.", f"At most {most:,} characters are allowed.")
-    if isinstance(value, list):
-        items = cast(list[object], value)
-        if len(items) > _MAX_LIST_ITEMS:
-            raise InputError(f"{name} is too long.", f"At most {_MAX_LIST_ITEMS} are allowed.")
-        for one in items:
-            check_argument(name, one)
 
 
 class _Walk:
@@ -91,10 +89,17 @@ class _Walk:
         self._searches = 0
 
     def add(
-        self, selected: SelectionSetNode, times: int = 1, depth: int = 1, schema_lists: int = -1
+        self,
+        selected: SelectionSetNode,
+        kind: Any,
+        times: int = 1,
+        depth: int = 1,
+        schema_lists: int = -1,
+        items: int = 1,
     ) -> None:
-        """Count a selection that is made so many times; `schema_lists` is how many lists of the
-        schema it is within, -1 outside of the schema."""
+        """Count a selection of fields of a type that is made so many times, where each list of it
+        has so many items; `schema_lists` is how many lists of the schema it is within, -1 outside
+        of the schema."""
         for one in selected.selections:
             self._cost += times
             if self._cost > MAX_COST:
@@ -104,16 +109,24 @@ class _Walk:
                 )
             match one:
                 case FieldNode():
-                    self._add_field(one, times, depth, schema_lists)
+                    self._add_field(one, kind, times, depth, schema_lists, items)
                 case InlineFragmentNode():
-                    self.add(one.selection_set, times, depth, schema_lists)
+                    self.add(one.selection_set, kind, times, depth, schema_lists, items)
                 case FragmentSpreadNode():
                     if fragment := self._fragments.get(one.name.value):
-                        self.add(fragment.selection_set, times, depth, schema_lists)
+                        self.add(fragment.selection_set, kind, times, depth, schema_lists, items)
                 case _:
                     pass
 
-    def _add_field(self, field: FieldNode, times: int, depth: int, schema_lists: int) -> None:
+    def _add_field(
+        self,
+        field: FieldNode,
+        kind: Any,
+        times: int,
+        depth: int,
+        schema_lists: int,
+        items: int,
+    ) -> None:
         name = field.name.value
         in_schema = schema_lists >= 0 or name in ("__schema", "__type")
         if in_schema:
@@ -122,25 +135,40 @@ class _Walk:
             schema_lists > _MAX_SCHEMA_LISTS
         ):
             raise InputError("The query is too deep.", f"At most {MAX_DEPTH} levels are allowed.")
-        if depth == 1 and name in _SEARCHING_FIELDS:
+        if depth == 1 and name in _searching_fields():
             self._searches += 1
             if self._searches > MAX_SEARCHES:
                 raise InputError(
                     f"This query searches more than {MAX_SEARCHES} times.", "Send several requests."
                 )
-        if field.selection_set is not None:
-            self.add(field.selection_set, times * _max_items(field), depth + 1, schema_lists)
+        if field.selection_set is None:
+            return
+        fields: dict[str, Any] = kind.fields if isinstance(kind, GraphQLObjectType) else {}
+        declared = fields.get(name)
+        if declared is None:
+            self.add(field.selection_set, None, times, depth + 1, schema_lists)
+            return
+        if str(declared.type).startswith("["):
+            times *= items
+        # Lists of a record that is within another were read with it.
+        asks = depth == 1 or declared.args
+        items = _max_items(field, declared.args.get("limit")) if asks else 1
+        self.add(
+            field.selection_set,
+            get_named_type(declared.type),
+            times,
+            depth + 1,
+            schema_lists,
+            items,
+        )
 
 
-def _max_items(field: FieldNode) -> int:
-    """How many items a field returns at most; 1 for a field that is no list."""
-    usual = _DEFAULT_LIMITS.get(field.name.value)
-    if usual is None:
-        return 1
+def _max_items(field: FieldNode, limit: GraphQLArgument | None) -> int:
+    """How many items the lists of an operation have at most."""
     for argument in field.arguments or ():
         if argument.name.value == "limit":
             value = argument.value
             if isinstance(value, IntValueNode) and len(value.value) < _MAX_LIMIT_DIGITS:
                 return max(1, int(value.value))
             return _UNKNOWN_LIMIT
-    return usual
+    return limit.default_value if limit else _UNLIMITED

@@ -1,472 +1,224 @@
-"""The queries and mutations of GraphQL, and the execution of a request."""
+"""The GraphQL schema: a field for each operation, queries for those that read and mutations for
+those that change something or answer a question, with types made of the records that they return;
+and the execution of a request.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from enum import StrEnum
-from itertools import islice
-from typing import Any, TypeVar
+from enum import Enum
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin
 
-import strawberry
 from graphql import (
     DocumentNode,
+    GraphQLArgument,
+    GraphQLBoolean,
     GraphQLError,
-    GraphQLResolveInfo,
+    GraphQLFloat,
+    GraphQLInt,
+    GraphQLList,
+    GraphQLNonNull,
+    GraphQLObjectType,
+    GraphQLScalarType,
+    GraphQLSchema,
+    GraphQLString,
     OperationType,
+    Undefined,
     get_operation_ast,
     parse,
-    specified_rules,
+    validate,
 )
-from strawberry.extensions import SchemaExtension
-from strawberry.schema.config import StrawberryConfig
-from strawberry.schema.name_converter import NameConverter
-from strawberry.schema.schema import validate_document
-from strawberry.types import ExecutionContext
-from strawberry.types.base import StrawberryObjectDefinition, StrawberryType
+from graphql import GraphQLField as AnyField
+from graphql import execute as run_query  # pyright: ignore[reportUnknownVariableType]
 
-from holdfast.app.answers.ask import AskOptions
-from holdfast.app.core.agent_names import check_agent_name
-from holdfast.app.memory import Holdfast
-from holdfast.app.search import json_shapes
-from holdfast.app.search.hit_view import endings
-from holdfast.app.views.decision_log import channel_of
-from holdfast.errors import (
-    BusyError,
-    ForbiddenError,
-    HoldfastError,
-    InputError,
-    StoreError,
-    require_words,
-)
-from holdfast.interfaces.http.api.listing import (
-    Page,
-    concepts_page,
-    decisions_page,
-    entities_page,
-    facts_page,
-    latest_records,
-    memories_page,
-)
-from holdfast.interfaces.http.api.requests import Json, author
-from holdfast.interfaces.http.api.sessions import find_session
+from holdfast.errors import BusyError, ForbiddenError, HoldfastError, InputError, StoreError
 from holdfast.interfaces.http.auth import permissions
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.interfaces.http.core.request_principal import principal
 from holdfast.interfaces.http.graphql import limits
-from holdfast.interfaces.http.graphql.types import (
-    Bank,
-    Citation,
-    Commit,
-    Concept,
-    Context,
-    Decision,
-    Entity,
-    Exchange,
-    Fact,
-    Found,
-    GraphInfo,
-    Hit,
-    Memory,
-    MemoryAnswer,
-    Message,
-    NodePage,
-    Record,
-    Session,
-    bank_node,
-    check_first,
-    check_limit,
-    check_number,
-    make_node,
-    read_sessions,
-)
-from holdfast.model.curation import Curation
-from holdfast.model.kinds import read_kinds
-from holdfast.model.knowledge import Network
-from holdfast.model.query import Layer
-from holdfast.recall.core.plan import Budget, RecallPlan
-from holdfast.recall.lookup.endings import RecordEndings
-from holdfast.recall.query.iso_dates import read_iso_span
+from holdfast.interfaces.http.rest import run_in_pool
+from holdfast.operations.binding import read_arguments
+from holdfast.operations.operation import Operation, Parameter
+from holdfast.operations.registry import NOT_OFFERED, all_operations, find_operation
+from holdfast.operations.shapes import Json, fields_of, record_fields, result_json
 
-T = TypeVar("T")
-EnumT = TypeVar("EnumT", bound=StrEnum)
 # The slowest text that the parser takes is validated in a second and a half of processor time.
 _CHECK_TIMEOUT_S = 10.0
 # How long the fields of a query may take together: as many as the limits let through take about a
 # second of processor time. What changes or answers may wait for a model service; it has the
 # time that any request has.
 _READ_TIMEOUT_S = 30.0
+# Tasks of one request that wait in the pool at a time; more would crowd out other requests.
+_MAX_CONCURRENT_READS = 8
 # Texts are checked beside requests; more threads would only take the processor from them.
 _CHECKS = ThreadPoolExecutor(1, "graphql")
+# The library declares a field as generic, in what a resolver gets.
+_FIELD: Any = AnyField
+_JSON = GraphQLScalarType("JSON", description="Any JSON value.")
+_SCALARS: dict[Any, GraphQLScalarType] = {
+    str: GraphQLString,
+    int: GraphQLInt,
+    float: GraphQLFloat,
+    bool: GraphQLBoolean,
+}
+# Fields of a record that ask an operation about it: the operation, and which argument gets which
+# field of the record.
+_LINKS: dict[str, dict[str, tuple[str, dict[str, str]]]] = {
+    "Bank": {"sessions": ("sessions", {"bank": "id"})},
+    "Session": {
+        "messages": ("messages", {"id": "id", "bank": "bank"}),
+        "exchanges": ("session-exchanges", {"id": "id", "bank": "bank"}),
+        "digest": ("digest", {"id": "id", "bank": "bank"}),
+    },
+}
+# Mutations by the name that other memories use, and what their answers call fields.
+_ALIASES = {"searchMemory": "ask"}
+_OTHER_NAMES: dict[str, dict[str, Callable[[Json], Any]]] = {
+    "Citation": {"source": lambda citation: citation["uri"]},
+    "Answer": {
+        "searchedLayers": lambda answer: answer["layers_searched"],
+        "success": lambda answer: True,
+    },
+}
 
 
-@strawberry.type
-class Query:
-    """Queries. `bank` is a name or an id, or `all`."""
+class Context:
+    """What every resolver gets. One request runs only a few tasks at a time, however many fields it
+    has, and none after its time is up."""
 
-    @strawberry.field
-    async def banks(self, info: GraphInfo) -> list[Bank]:
-        """All banks, by name."""
-        return [bank_node(bank) for bank in await info.context.read(lambda m: m.banks.all())]
-
-    @strawberry.field
-    async def bank(self, info: GraphInfo, name: str) -> Bank:
-        """One bank."""
-        return bank_node(await info.context.read(lambda m: m.banks.get(name)))
-
-    @strawberry.field
-    async def sessions(
-        self, info: GraphInfo, bank: str = "all", limit: int = 50, cursor: str = ""
-    ) -> NodePage[Session]:
-        """Sessions, the latest first."""
-        return await read_sessions(info, bank, limit, cursor)
-
-    @strawberry.field
-    async def session(self, info: GraphInfo, id: str) -> Session:
-        """One session, with its messages and exchanges."""
-        found = await info.context.read(lambda m: find_session(m, id))
-        return make_node(Session, "session", found)
-
-    @strawberry.field
-    async def messages(
-        self, info: GraphInfo, session: str, first: int = 0, limit: int = 100
-    ) -> list[Message]:
-        """The messages of a session, from a position on."""
-
-        def load(memory: Holdfast) -> list[Message]:
-            one = find_session(memory, session)
-            rest = memory.reader.turns.stream(one.bank, one.id, check_first(first))
-            return [make_node(Message, "turn", turn) for turn in islice(rest, check_limit(limit))]
-
-        return await info.context.read(load)
-
-    @strawberry.field
-    async def exchanges(
-        self, info: GraphInfo, bank: str = "all", limit: int = 50, cursor: str = ""
-    ) -> NodePage[Exchange]:
-        """Exchanges of all sessions, the latest first."""
-        return await _read_latest(info, Exchange, "exchange", bank, limit, cursor)
-
-    @strawberry.field
-    async def memories(
-        self,
-        info: GraphInfo,
-        bank: str = "all",
-        limit: int = 50,
-        cursor: str = "",
-        kind: str = "",
-    ) -> NodePage[Memory]:
-        """Memories, the latest first; with `kind` only those of that kind."""
-        return await info.context.read_page(
-            Memory, "memory", lambda m: memories_page(m, bank, kind, check_limit(limit), cursor)
+    def __init__(self, pool: MemoryPool, timeout_s: float) -> None:
+        self.too_late = BusyError(
+            f"This was not answered within {timeout_s:g} s.",
+            "Request less at once, or try again later.",
         )
+        self._until = time.monotonic() + timeout_s
+        self._pool = pool
+        self._slots = asyncio.Semaphore(_MAX_CONCURRENT_READS)
 
-    @strawberry.field
-    async def commits(
-        self, info: GraphInfo, bank: str = "all", limit: int = 50, cursor: str = ""
-    ) -> NodePage[Commit]:
-        """Commits of all histories that were read, the latest first."""
-        return await _read_latest(info, Commit, "commit", bank, limit, cursor)
-
-    @strawberry.field
-    async def concepts(
-        self, info: GraphInfo, bank: str = "all", limit: int = 50, cursor: str = ""
-    ) -> NodePage[Concept]:
-        """Concepts, the latest changed first."""
-
-        def load(memory: Holdfast) -> Page[Json]:
-            names = memory.context.bank_names()
-            page, more = concepts_page(memory, bank, check_limit(limit), cursor)
-            endings = RecordEndings(memory.reader)
-            shown = [json_shapes.concept_json(one, names, endings.of(one)) for one in page]
-            return [{"ended": [], **one} for one in shown], more
-
-        return await info.context.read_page(Concept, "concept", load)
-
-    @strawberry.field
-    async def facts(
-        self,
-        info: GraphInfo,
-        bank: str = "all",
-        kind: str = "",
-        all: bool = False,
-        limit: int = 50,
-        cursor: str = "",
-    ) -> NodePage[Fact]:
-        """Facts in force, the latest first; with `all` also superseded and retracted ones. As a
-        `kind`, `lesson` includes solutions, and `fact` core logic."""
-        return await info.context.read_page(
-            Fact, "fact", lambda m: facts_page(m, bank, kind, all, check_limit(limit), cursor)
-        )
-
-    @strawberry.field
-    async def entities(
-        self, info: GraphInfo, bank: str = "all", kind: str = "", limit: int = 50, cursor: str = ""
-    ) -> NodePage[Entity]:
-        """People, components, files and concepts; those in most records first."""
-        return await info.context.read_page(
-            Entity, "entity", lambda m: entities_page(m, bank, kind, check_limit(limit), cursor)
-        )
-
-    @strawberry.field
-    async def search(
-        self,
-        info: GraphInfo,
-        query: str,
-        bank: str = "all",
-        limit: int = 10,
-        layers: list[str] | None = None,
-        budget: str = "mid",
-        kinds: list[str] | None = None,
-        networks: list[str] | None = None,
-        agent: str = "",
-        branch: str = "",
-        as_of: str = "",
-    ) -> Found:
-        """The records that match a query, best first; those that are only loosely related are
-        `weak`, and the search has `abstained` if all are. `kinds` limits it to
-        memories, facts and rules of these kinds, `networks` to memories of these networks, `agent`
-        to sessions of an agent, `asOf` to what was known on that day."""
-        plan = RecallPlan(
-            _read_enums(Layer, layers),
-            check_limit(limit),
-            _read_enum(Budget, budget),
-            as_of=_read_day(as_of),
-            networks=_read_enums(Network, networks),
-            branch=branch,
-            agent=check_agent_name(agent),
-            knowledge=read_kinds(kinds or ()),
-            weak=True,
-        )
-        found = await info.context.search(
-            lambda memory: memory.search.recall_with_plan(require_words(query, "query"), bank, plan)
-        )
-        hits = [make_node(Hit, "", hit, ended=endings(hit)) for hit in found.hits]
-        return make_node(Found, "", found, hits=hits)
-
-    @strawberry.field
-    async def record(self, info: GraphInfo, uri: str) -> Record:
-        """Any record, by its URI or the start of its id."""
-        found = await info.context.read(lambda memory: memory.show(uri, "all"))
-        fields: Any = json_shapes.record_json(found.kind, found.record)
-        return Record(uri=fields["uri"], kind=found.kind, record=fields, above=list(found.above))
-
-    @strawberry.field
-    async def decisions(
-        self, info: GraphInfo, bank: str = "all", limit: int = 50, cursor: str = ""
-    ) -> NodePage[Decision]:
-        """The log of decisions: who changed what, the latest first."""
-
-        def load(memory: Holdfast) -> Page[Json]:
-            page, more = decisions_page(memory, bank, check_limit(limit), cursor)
-            return [one.to_json() for one in page], more
-
-        return await info.context.read_page(Decision, "", load)
+    async def run(self, operation: Operation, given: Mapping[str, Any]) -> Any:
+        """The result of an operation as JSON."""
+        if time.monotonic() >= self._until:
+            raise self.too_late
+        permissions.check(permissions.permission_of(operation), principal())
+        arguments = read_arguments(operation, given)
+        async with self._slots:
+            return result_json(await run_in_pool(self._pool, operation, arguments))
 
 
-@strawberry.type
-class Mutation:
-    """Mutations. All except `searchMemory` are logged in `decisions`."""
+class _Types:
+    """The types of the schema, by the records that they are made of."""
 
-    @strawberry.mutation
-    async def search_memory(
-        self,
-        info: GraphInfo,
-        question: str,
-        bank: str = "all",
-        session: str = "",
-        kinds: list[str] | None = None,
-        layers: list[str] | None = None,
-        budget: str = "mid",
-        as_of: str = "",
-    ) -> MemoryAnswer:
-        """Answer a question, with citations. `session` continues an earlier one. `kinds` limits
-        citations to knowledge of these kinds, `asOf` to what was known on that day."""
-        options = AskOptions(
-            question,
-            bank,
-            _read_enums(Layer, layers),
-            as_of=_read_day(as_of),
-            budget=_read_enum(Budget, budget),
-            kinds=read_kinds(kinds or ()),
-        )
-        answer_ = await info.context.search_with_model(
-            lambda m: m.answers.investigate(options, session).answer()
-        )
-        citations = [make_node(Citation, "", one, source=one.uri) for one in answer_.citations]
-        return make_node(MemoryAnswer, "", answer_, citations=citations)
+    def __init__(self) -> None:
+        self._made: dict[type, GraphQLObjectType] = {}
+        self._names: dict[str, type] = {}
 
-    @strawberry.mutation
-    async def remember(self, info: GraphInfo, text: str, bank: str) -> Memory:
-        """Save a text. Secrets are redacted."""
-        stored = await info.context.run(lambda m: m.remember(text, bank, author()))
-        return make_node(Memory, "memory", stored)
+    def of(self, hint: Any) -> Any:
+        """The type of a field."""
+        if get_origin(hint) in (Union, UnionType):
+            within = [one for one in get_args(hint) if one is not NoneType]
+            inner = self.of(within[0]) if len(within) == 1 else GraphQLNonNull(_JSON)
+            return inner.of_type if NoneType in get_args(hint) else inner
+        if get_origin(hint) in (tuple, list, frozenset, set):
+            return GraphQLNonNull(GraphQLList(self.of(get_args(hint)[0])))
+        return GraphQLNonNull(self._named(hint))
 
-    @strawberry.mutation
-    async def retain(
-        self,
-        info: GraphInfo,
-        text: str,
-        bank: str,
-        network: str = "",
-        confidence: float | None = None,
-        where: str = "",
-        why: str = "",
-    ) -> Memory:
-        """Save a text in a network. Without one, it is chosen by the wording. An opinion needs a
-        confidence."""
-        stored = await info.context.run(
-            lambda m: m.retain(text, network, confidence, where, why, bank, author())
-        )
-        return make_node(Memory, "memory", stored)
+    def _named(self, hint: Any) -> Any:
+        if hint in _SCALARS:
+            return _SCALARS[hint]
+        if not isinstance(hint, type):
+            return _JSON
+        kind: Any = hint
+        if issubclass(kind, Enum):
+            return GraphQLString
+        return self._record(kind) if record_fields(kind) is not None else _JSON
 
-    @strawberry.mutation
-    async def correct(self, info: GraphInfo, id: str, text: str) -> Decision:
-        """Replace the text of a record."""
-        return await _decide(info, lambda m: m.correct(id, text, who=author()))
-
-    @strawberry.mutation
-    async def forget(self, info: GraphInfo, id: str) -> Decision:
-        """Hide a record and everything derived from it."""
-        return await _decide(info, lambda m: m.forget(id, who=author()))
-
-    @strawberry.mutation
-    async def restore(self, info: GraphInfo, id: str) -> Decision:
-        """Revert a forget or a merge."""
-        return await _decide(info, lambda m: m.restore(id, who=author()))
-
-    @strawberry.mutation
-    async def judge(
-        self, info: GraphInfo, ids: list[str], verdict: str, why: str = "", words: str = ""
-    ) -> list[Decision]:
-        """Say whether briefs tell records: `useful`, `unneeded` or `outdated`; all of them or none.
-        `words` are how briefs tell one useful statement of an agent."""
-        made = await info.context.run(
-            lambda m: m.curation.judge(ids, verdict, why, who=author(), words=words)
-        )
-        return [_decision_node(one) for one in made]
-
-    @strawberry.mutation
-    async def merge(self, info: GraphInfo, id: str, into: str) -> Decision:
-        """Merge a record into another."""
-        return await _decide(info, lambda m: m.curation.merge(id, into, who=author()))
-
-    @strawberry.mutation
-    async def merge_entities(
-        self, info: GraphInfo, name: str, into: str, bank: str = "all"
-    ) -> Decision:
-        """Merge two entities."""
-        return await _decide(info, lambda m: m.curation.merge_entities(name, into, bank, author()))
-
-    @strawberry.mutation
-    async def split_entity(
-        self, info: GraphInfo, name: str, alias: str, bank: str = "all"
-    ) -> Decision:
-        """Split a name from an entity."""
-        return await _decide(info, lambda m: m.curation.split_entity(name, alias, bank, author()))
-
-    @strawberry.mutation
-    async def undo(self, info: GraphInfo, count: int = 1, bank: str = "all") -> list[Decision]:
-        """Undo the latest decisions."""
-        undone = await info.context.run(
-            lambda m: m.undo(check_number("count", count, 1, 100), bank, author())
-        )
-        return [_decision_node(one) for one in undone]
-
-
-async def _read_latest(
-    info: GraphInfo, node: type[T], kind: str, bank: str, limit: int, cursor: str
-) -> NodePage[T]:
-    return await info.context.read_page(
-        node, kind, lambda m: latest_records(m, kind, bank, check_limit(limit), cursor)
-    )
-
-
-async def _decide(info: GraphInfo, task: Callable[[Holdfast], Curation]) -> Decision:
-    return _decision_node(await info.context.run(task))
-
-
-def _decision_node(entry: Curation) -> Decision:
-    return make_node(Decision, "", entry, channel=channel_of(entry), before="", after="")
-
-
-def _read_enum(among: type[EnumT], name: str) -> EnumT:
-    try:
-        return among(name)
-    except ValueError as error:
-        raise InputError(str(error), f"One of: {', '.join(among)}.") from error
-
-
-def _read_enums(among: type[EnumT], names: list[str] | None) -> tuple[EnumT, ...]:
-    return tuple(_read_enum(among, name) for name in names or ())
-
-
-def _read_day(text: str) -> str:
-    """The last moment of a day or a month; nothing where none is given."""
-    return read_iso_span(text).last if text else ""
-
-
-class _FieldCheck(SchemaExtension):
-    """Checks the time that is left and the arguments of every field, and the permission for every
-    mutation, under whatever alias or fragment it is called."""
-
-    def resolve(
-        self,
-        _next: Callable[..., Any],
-        root: Any,
-        info: GraphQLResolveInfo[Any],
-        *args: str,
-        **kwargs: Any,
-    ) -> Any:
-        """Resolve a field if that is allowed."""
-        info.context.check_time()
-        if info.parent_type.name == "Mutation":
-            permissions.check(
-                permissions.MUTATIONS.get(info.field_name, permissions.UNLISTED), principal()
+    def _record(self, kind: Any) -> GraphQLObjectType:
+        if kind not in self._made:
+            name = kind.__name__
+            if self._names.setdefault(name, kind) is not kind:
+                raise TypeError(f"Two results are called {name}: {kind}, {self._names[name]}.")
+            self._made[kind] = GraphQLObjectType(
+                name, lambda: self._fields(kind), description=" ".join((kind.__doc__ or "").split())
             )
-        for name, value in kwargs.items():
-            limits.check_argument(name, value)
-        return _next(root, info, *args, **kwargs)
+        return self._made[kind]
+
+    def _fields(self, kind: Any) -> dict[str, Any]:
+        hints = fields_of(kind)
+        made = {
+            limits.camel_name(name): _FIELD(self.of(hint), resolve=_field(name))
+            for name, hint in hints.items()
+        }
+        lists = [name for name, hint in hints.items() if get_origin(hint) is tuple]
+        if lists and ("cursor" in hints or len(hints) == 1):
+            made.setdefault("items", made[limits.camel_name(lists[0])])
+        for name, (operation, given) in _LINKS.get(kind.__name__, {}).items():
+            made[name] = self.field_of(find_operation(operation), given)
+        for name, read in _OTHER_NAMES.get(kind.__name__, {}).items():
+            made[name] = _FIELD(_JSON, resolve=_computed(read))
+        return made
+
+    def field_of(self, operation: Operation, of_parent: Mapping[str, str] | None = None) -> Any:
+        """The field of an operation; some of its arguments are fields of the record around it."""
+        parent = of_parent or {}
+        asked = [
+            one for one in operation.parameters if not one.arg.on_screen and one.name not in parent
+        ]
+        names = {limits.camel_name(one.name): one.name for one in asked}
+
+        async def resolve(root: Any, info: Any, **given: Any) -> Any:
+            own = {names[name]: value for name, value in given.items()}
+            own |= {name: root[field] for name, field in parent.items()}
+            return await info.context.run(operation, own)
+
+        return _FIELD(
+            self.of(operation.result),
+            args={limits.camel_name(one.name): _argument(one) for one in asked},
+            resolve=resolve,
+            description=f"{operation.summary}. {' '.join(operation.details.split())}".strip(),
+        )
 
 
-class _CheckedDocument(SchemaExtension):
-    """Gives the execution the document that was parsed and validated before."""
-
-    def on_parse(self) -> Iterator[None]:
-        """Set the document."""
-        context: Context = self.execution_context.context
-        self.execution_context.graphql_document = context.document
-        yield
-
-    def on_validate(self) -> Iterator[None]:
-        """Set that it has no errors."""
-        self.execution_context.pre_execution_errors = []
-        yield
+def _field(name: str) -> Callable[[Json, Any], Any]:
+    return lambda record, info: record.get(name)
 
 
-class _Names(NameConverter):
-    def from_generic(
-        self, generic_type: StrawberryObjectDefinition, types: list[StrawberryType | type]
-    ) -> str:
-        """The name of a page: the plural of its items."""
-        item = self.get_name_from_type(types[0])
-        return f"{item[:-1]}ies" if item.endswith("y") else f"{item}s"
+def _computed(read: Callable[[Json], Any]) -> Callable[[Json, Any], Any]:
+    return lambda record, info: read(record)
 
 
-class _Schema(strawberry.Schema):
-    def process_errors(
-        self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None
-    ) -> None:
-        """Log nothing: errors are sent to the client, and can contain texts of the memory."""
+def _argument(parameter: Parameter) -> GraphQLArgument:
+    kind: Any = GraphQLString if parameter.choices else _SCALARS.get(parameter.kind, _JSON)
+    if parameter.many:
+        kind = GraphQLList(GraphQLNonNull(kind))
+    if parameter.required:
+        kind = GraphQLNonNull(kind)
+    choices = f". One of: {', '.join(parameter.choices)}" if parameter.choices else ""
+    usual = parameter.default if isinstance(parameter.default, int) else Undefined
+    return GraphQLArgument(kind, usual, description=f"{parameter.arg.help}{choices}.")
 
 
-SCHEMA = _Schema(
-    Query,
-    Mutation,
-    config=StrawberryConfig(name_converter=_Names()),
-    extensions=[_FieldCheck, _CheckedDocument],
-)
+@cache
+def schema() -> GraphQLSchema:
+    """The schema of all operations."""
+    types = _Types()
+    queries: dict[str, Any] = {}
+    mutations: dict[str, Any] = {}
+    for one in all_operations():
+        if one.name not in NOT_OFFERED["graphql"]:
+            (queries if one.only_reads else mutations)[limits.camel_name(one.id)] = types.field_of(
+                one
+            )
+    for name, operation in _ALIASES.items():
+        mutations[name] = types.field_of(find_operation(operation))
+    return GraphQLSchema(
+        GraphQLObjectType("Query", queries, description="What reads."),
+        GraphQLObjectType("Mutation", mutations, description="What changes something, or asks."),
+    )
 
 
 async def answer(
@@ -492,10 +244,20 @@ async def answer(
     wanted = get_operation_ast(document, operation)
     only_reads = wanted is not None and wanted.operation is OperationType.QUERY
     timeout_s = read_timeout_s if only_reads else pool.settings.serve.request_s
-    context = Context(pool, document, timeout_s)
-    answering = SCHEMA.execute(query, variables, context_value=context, operation_name=operation)
+    context = Context(pool, timeout_s)
+    answering: Any = run_query(
+        schema(),
+        document,
+        context_value=context,
+        variable_values=variables,
+        operation_name=operation,
+    )
     try:
-        result = await asyncio.wait_for(answering, timeout_s)
+        result: Any = (
+            await asyncio.wait_for(answering, timeout_s)
+            if asyncio.iscoroutine(answering)
+            else answering
+        )
     except TimeoutError:
         return _refused(context.too_late)
     response: dict[str, Any] = {"data": result.data}
@@ -507,14 +269,13 @@ async def answer(
 def _check(query: str, operation: str | None) -> DocumentNode | list[GraphQLError]:
     """The parsed query if it is valid and within the limits; else what is not valid in it."""
     document = parse(query, no_location=True, max_tokens=limits.MAX_TOKENS)
-    schema = SCHEMA._schema  # pyright: ignore[reportPrivateUsage] - what Strawberry validates with
-    errors = validate_document(schema, document, tuple(specified_rules))
+    errors = validate(schema(), document)
     if errors:
         return errors
     if get_operation_ast(document, operation) is None:
         named = f"no operation {operation!r}" if operation else "not one operation"
         raise InputError(f"This query has {named}.", "Name one of its operations.")
-    limits.check(document)
+    limits.check(document, schema())
     return document
 
 

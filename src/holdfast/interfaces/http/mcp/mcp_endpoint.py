@@ -21,10 +21,11 @@ from fastapi import Query, Request, Response
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import Holdfast
 from holdfast.errors import HoldfastError, InputError, NotFoundError
-from holdfast.interfaces.http.api.requests import ApiRequest, ApiRequestDep, NotJsonError
 from holdfast.interfaces.http.auth.permissions import CheckedRouter
+from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.interfaces.http.core.request_principal import principal
 from holdfast.interfaces.http.core.streaming import ServerEvent
+from holdfast.interfaces.http.rest import NotJsonError
 from holdfast.interfaces.mcp.dispatch import (
     ActiveCalls,
     EngineRequest,
@@ -47,7 +48,6 @@ from holdfast.interfaces.mcp.jsonrpc import (
 )
 from holdfast.interfaces.mcp.main_engine import MainEngine
 from holdfast.interfaces.mcp.main_spec import SPEC
-from holdfast.interfaces.mcp.main_write_tools import WriteTools
 from holdfast.interfaces.mcp.memory_source import BorrowedMemory
 from holdfast.interfaces.mcp.server_spec import (
     CallContext,
@@ -126,7 +126,7 @@ class McpSessions:
 
 
 @router.post(PATH)
-async def post(api: ApiRequestDep, request: Request, bank: Bank = "") -> Response:
+async def post(request: Request, bank: Bank = "") -> Response:
     """Answer the messages of a client."""
     _check(request)
     messages = _read(await request.body())
@@ -138,12 +138,13 @@ async def post(api: ApiRequestDep, request: Request, bank: Bank = "") -> Respons
     else:
         session = sessions.begin(principal().key, client_name(hello.params))
         headers[SESSION_HEADER] = session.id
-    answering = _Answering(api, session, bank)
+    web = request.app.state.web
+    answering = _Answering(web.pool, session, bank)
     if hello is None and any(
         message.id is not None and progress_token(message.params) is not None
         for message in messages
     ):
-        return api.streams.respond(answering.events(messages))
+        return web.streams.respond(answering.events(messages))
     answers = await _until_hangup(request, answering.answers(messages))
     if not answers:
         return Response(status_code=202)
@@ -186,8 +187,8 @@ def _read(body: bytes) -> list[Message]:
 class _Answering:
     """Answers the messages of one request."""
 
-    def __init__(self, api: ApiRequest, session: McpSession, bank: str) -> None:
-        self._pool = api.pool
+    def __init__(self, pool: MemoryPool, session: McpSession, bank: str) -> None:
+        self._pool = pool
         self._session = session
         self._bank = choose_bank(bank, principal())
         self._spec = spec_for(principal())
@@ -266,8 +267,7 @@ class _Answering:
                     working.cancel()
 
     def _engine(self, memory: Holdfast) -> MainEngine:
-        borrowed = BorrowedMemory(memory)
-        return MainEngine(borrowed, WriteTools(borrowed, self._bank), self._bank)
+        return MainEngine(BorrowedMemory(memory), self._bank)
 
 
 def spec_for(who: Principal) -> ServerSpec:

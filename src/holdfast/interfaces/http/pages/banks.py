@@ -16,7 +16,8 @@ from holdfast.interfaces.http.pages.curation import redirect_with_note, unsaved_
 from holdfast.interfaces.http.pages.page_request import Form, FormDep, PageRequest, PageRequestDep
 from holdfast.interfaces.ui.formatting import bank_keys, distinguishing_labels
 from holdfast.interfaces.ui.notes import NOTES
-from holdfast.learn.bank_settings import MAX_BACKGROUND_CHARS, PRESETS, BankChanges
+from holdfast.learn.bank_settings import MAX_BACKGROUND_CHARS, BankChanges
+from holdfast.learn.presets import PRESETS
 from holdfast.model.bank import Bank
 from holdfast.store.across_tables.lookup import Counts
 

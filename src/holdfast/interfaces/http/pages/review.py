@@ -22,7 +22,7 @@ from holdfast.app.views.review_queue import (
     refused_proposals,
 )
 from holdfast.errors import InputError, NotFoundError
-from holdfast.interfaces.http.auth.permissions import PERMISSIONS, CheckedRouter, check
+from holdfast.interfaces.http.auth.permissions import CheckedRouter, check, permissions
 from holdfast.interfaces.http.core.request_principal import principal
 from holdfast.interfaces.http.pages.curation import (
     decide,
@@ -256,7 +256,7 @@ async def several(request: PageRequestDep, form: FormDep) -> Response:
         raise InputError("Nothing was selected.", "Tick at least one item.")
     if yes and any(pick.kind == "rule" for pick in picks):
         # It writes into the files of a project, as approving a single rule does.
-        check(PERMISSIONS["POST /review/approve"], principal())
+        check(permissions()["POST /review/approve"], principal())
 
     def decide_all(memory: Holdfast) -> int:
         left = 0

@@ -10,7 +10,6 @@ from holdfast.app.transfer.backup import (
     BackupCheck,
     BackupFile,
     back_up,
-    backup_json,
     backup_path,
     check_backup,
     latest_backup,
@@ -20,7 +19,9 @@ from holdfast.app.transfer.backup import (
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm, options
 from holdfast.interfaces.cli.parser import Arguments, CommandSpec, Parser
-from holdfast.interfaces.cli.screen import Screen, amount, minute, number
+from holdfast.operations.admin.machine import backup_made
+from holdfast.operations.screen import Screen, amount, minute, number
+from holdfast.operations.shapes import result_json
 from holdfast.settings import Settings, load_settings
 
 
@@ -47,7 +48,7 @@ def _run_backup(screen: Screen, arguments: Arguments) -> None:
     made = back_up(settings, arguments.file)
     copy = made.copy
     if arguments.json:
-        return screen.json(backup_json(made))
+        return screen.json(result_json(backup_made(made)))
     screen.line(f"Backed up to {made.path} ({amount(made.bytes)}).")
     screen.line(
         f"  {number(copy.tables.get('session', 0), 'session')}, "

@@ -12,7 +12,7 @@ from pathlib import Path
 from holdfast.app.core.bank_names import bank_names
 from holdfast.errors import InputError
 from holdfast.interfaces.cli.parser import Arguments, Parser
-from holdfast.interfaces.cli.screen import Screen
+from holdfast.operations.screen import Screen
 from holdfast.settings import load_settings
 
 HELP = """\
@@ -81,18 +81,23 @@ def offers(words: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _commands() -> Iterator[tuple[str, str]]:
-    from holdfast.interfaces.cli.main import COMMANDS
+    from holdfast.interfaces.cli.main import COMMANDS, purpose_of
 
-    return ((name, purpose) for name, (_, purpose) in COMMANDS.items())
+    return ((name, purpose_of(name)) for name in COMMANDS)
 
 
 def _after(before: Sequence[str], typed: str) -> Iterator[tuple[str, str]]:
-    from holdfast.interfaces.cli.main import COMMANDS, make_parser
+    from holdfast.interfaces.cli.main import COMMANDS, actions_of, make_parser
 
     if before[0] not in COMMANDS:
         return
+    named = actions_of(before[0])
+    if len(before) == 1 and not typed.startswith("-"):
+        yield from ((action, "") for action in named if action)
+    said = len(before) > 1 and before[1] in named
+    action = before[1] if said else next(iter(named), "")
     # argparse has no public way to list the options of a parser.
-    actions: list[argparse.Action] = make_parser(before[0])._actions  # pyright: ignore[reportPrivateUsage]
+    actions: list[argparse.Action] = make_parser(before[0], action)._actions  # pyright: ignore[reportPrivateUsage]
     options = {name: one for one in actions for name in one.option_strings}
     values = {name for name, one in options.items() if one.nargs != 0}
     if before[-1] in values:
@@ -104,7 +109,8 @@ def _after(before: Sequence[str], typed: str) -> Iterator[tuple[str, str]]:
     else:
         places = [one for one in actions if not one.option_strings]
         taken = sum(
-            not word.startswith("-") and last not in values for last, word in pairwise(before)
+            not word.startswith("-") and last not in values
+            for last, word in pairwise(before[said:])
         )
         if taken < len(places):
             yield from _values(places[taken])

@@ -5,14 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from holdfast.app.doctor.check import Check, Grade, report_json
+from holdfast.app.doctor.check import Check, Grade
 from holdfast.app.doctor.examine import FixResult, run_checks, run_fixes
 from holdfast.app.status.health import current_folder
 from holdfast.errors import SettingsError
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.install_hint import adapt_install_commands
 from holdfast.interfaces.cli.parser import Arguments, Parser
-from holdfast.interfaces.cli.screen import Screen
+from holdfast.operations.admin.machine import checkup
+from holdfast.operations.output.install_hint import adapt_install_commands
+from holdfast.operations.screen import Screen
+from holdfast.operations.shapes import result_json
 from holdfast.settings import Settings, load_settings
 
 HELP = """\
@@ -46,7 +48,7 @@ def run(screen: Screen, arguments: Arguments) -> int:
     checks = run_checks(settings, folder, settings_error)
     broken = any(check.grade is Grade.BROKEN for check in checks)
     if arguments.json:
-        screen.json(report_json(checks, mended))
+        screen.json(result_json(checkup(checks, mended)))
     else:
         _print(screen, mended, checks)
     return int(broken)

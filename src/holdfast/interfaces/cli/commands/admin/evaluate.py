@@ -26,8 +26,8 @@ from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.progress import Progress
-from holdfast.interfaces.cli.screen import Screen, amount, number
 from holdfast.model.to_json import to_jsonable
+from holdfast.operations.screen import Screen, amount, number
 from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.settings import load_settings
 from holdfast.sources.json_fields import mapping

@@ -13,7 +13,7 @@ from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.progress import Progress
-from holdfast.interfaces.cli.screen import Screen, number
+from holdfast.operations.screen import Screen, number
 from holdfast.recall.query.iso_dates import read_iso_span
 from holdfast.store.export_tables import GROUPS
 from holdfast.store.records.exports import ExportSelection

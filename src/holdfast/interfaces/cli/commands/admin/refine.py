@@ -12,7 +12,7 @@ from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm, options
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.progress import Progress
-from holdfast.interfaces.cli.screen import Screen, number
+from holdfast.operations.screen import Screen, number
 from holdfast.refine.by_model.cost_estimate import CostEstimate
 from holdfast.refine.by_model.summarise import SummaryReport
 from holdfast.refine.core.rules_version import RULES_VERSION

@@ -6,9 +6,9 @@ import sys
 import webbrowser
 
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.install_hint import require_server_packages
 from holdfast.interfaces.cli.parser import Arguments, Parser
-from holdfast.interfaces.cli.screen import Screen, discard_output
+from holdfast.operations.output.install_hint import require_server_packages
+from holdfast.operations.screen import Screen, discard_output
 from holdfast.settings import load_settings
 
 HELP = """\

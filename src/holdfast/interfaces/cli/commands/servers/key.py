@@ -9,8 +9,8 @@ from holdfast.app.server.keys import KeyRequest, make_key, revoke_key
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.parser import Arguments, Parser
-from holdfast.interfaces.cli.screen import Screen
 from holdfast.model.keys import ApiKey
+from holdfast.operations.screen import Screen
 from holdfast.principal import Level
 
 HELP = """\

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, NoReturn
 
 from holdfast.capture.home_paths import HomePaths
 from holdfast.interfaces.cli.parser import Arguments, Parser
-from holdfast.interfaces.cli.screen import Screen
 from holdfast.interfaces.mcp.jsonrpc import read_lines
 from holdfast.interfaces.mcp.server import Companion, Server, no_companions
 from holdfast.interfaces.mcp.server_spec import ServerSpec, client_name
+from holdfast.operations.screen import Screen
 from holdfast.settings import load_settings
 
 if TYPE_CHECKING:

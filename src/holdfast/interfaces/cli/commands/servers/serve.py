@@ -8,10 +8,10 @@ from pathlib import Path
 
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.install_hint import require_server_packages
 from holdfast.interfaces.cli.parser import Arguments, Parser
-from holdfast.interfaces.cli.screen import Screen, discard_output
 from holdfast.lazy_dataclass import replace
+from holdfast.operations.output.install_hint import require_server_packages
+from holdfast.operations.screen import Screen, discard_output
 from holdfast.settings import load_settings
 
 # Each takes a hundred megabytes and more; a machine with more cores has more servers.

@@ -14,7 +14,7 @@ from holdfast.app.background.worker import (
 from holdfast.errors import HoldfastError
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.progress import Progress
-from holdfast.interfaces.cli.screen import Screen, number
+from holdfast.operations.screen import Screen, number
 from holdfast.settings import load_settings
 
 HELP = """\

@@ -10,7 +10,7 @@ from holdfast.interfaces.cli.commands.start import ingest
 from holdfast.interfaces.cli.ingest_progress import IngestProgress
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.progress import Progress
-from holdfast.interfaces.cli.screen import Screen, number
+from holdfast.operations.screen import Screen, number
 from holdfast.refine.git.forge_sync import ForgeCount, ForgeReport
 
 HELP = """\

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.app.status.health import ago, current_folder
 from holdfast.app.status.next_step import Overview, gather_overview
-from holdfast.interfaces.cli.screen import Screen, number
+from holdfast.operations.screen import Screen, number
 from holdfast.settings import load_settings
 
 # The width of the column with the names of the lines.

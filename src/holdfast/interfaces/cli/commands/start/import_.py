@@ -12,9 +12,9 @@ from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.progress import Progress
-from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import uri
+from holdfast.operations.screen import Screen, day, number
 
 _HELP = """\
 Import the memory of another program, or a dialogue.

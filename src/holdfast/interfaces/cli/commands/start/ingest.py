@@ -15,10 +15,10 @@ from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.ingest_progress import IngestProgress, Phase
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.progress import Progress
-from holdfast.interfaces.cli.screen import Screen, amount, number
+from holdfast.operations.screen import Screen, amount, number
 from holdfast.refine.core.executor import Executor
 from holdfast.refine.git.history import HistoryReport
-from holdfast.refine.ingest.ingest import IngestReport
+from holdfast.refine.ingest.ingest_report import IngestReport
 from holdfast.sources.git.log import is_repository
 from holdfast.sources.registry import agents
 

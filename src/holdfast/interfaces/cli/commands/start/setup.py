@@ -25,7 +25,6 @@ from holdfast.interfaces.cli.commands.start import ingest
 from holdfast.interfaces.cli.ingest_progress import estimate_seconds
 from holdfast.interfaces.cli.model_offer import offer_model, warn_about_model
 from holdfast.interfaces.cli.parser import Arguments, Parser
-from holdfast.interfaces.cli.screen import Screen
 from holdfast.interfaces.cli.setup_summary import (
     History,
     Step,
@@ -35,6 +34,7 @@ from holdfast.interfaces.cli.setup_summary import (
     short_path,
 )
 from holdfast.interfaces.mcp.main_spec import TOOLS
+from holdfast.operations.screen import Screen
 from holdfast.settings import FILE_NAME, SERVICES, Settings, load_settings
 from holdfast.sources.registry import DEFAULT_AGENT
 

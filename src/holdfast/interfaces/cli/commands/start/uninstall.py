@@ -16,8 +16,8 @@ from holdfast.hosts.claude_code.install_record import InstallRecord
 from holdfast.hosts.registry import hosts
 from holdfast.interfaces.cli import confirm, options, other_agents
 from holdfast.interfaces.cli.parser import Arguments, Parser
-from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.interfaces.cli.setup_summary import print_changes, removal_lines, short_path
+from holdfast.operations.screen import Screen, number
 from holdfast.settings import load_settings
 from holdfast.sources.registry import DEFAULT_AGENT
 

@@ -1,2 +1,2 @@
-"""Sharing with others: over a git branch (`share`, `unshare`, `pull`), over a server (`remote`, and
-`--to` of `share`, in `interfaces/cli/server_sharing.py`), or as a page (`handoff`)."""
+"""Sharing with others: over a git branch (`share`, `unshare`, `pull`), or over a server (`remote`,
+and `--to` of `share`, in `interfaces/cli/server_sharing.py`)."""

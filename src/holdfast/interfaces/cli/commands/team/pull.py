@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.output.records import shared_record_json
 from holdfast.interfaces.cli.parser import Arguments, Parser
-from holdfast.interfaces.cli.screen import Screen, day, minute, number
 from holdfast.language import truncate
 from holdfast.learn.share_intake import ShareImportPlan
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import uri
+from holdfast.operations.output.records import shared_record_json
+from holdfast.operations.screen import Screen, day, minute, number
 
 HELP = """\
 Import what others share on the branch `holdfast-shared`: fetched from a remote, or read from

@@ -13,7 +13,7 @@ from holdfast.app.remote.remote_search import Remotes, RemoteStatus, RemoteTest
 from holdfast.errors import InputError, RemoteError, RemoteRefusedError
 from holdfast.interfaces.cli import confirm, options
 from holdfast.interfaces.cli.parser import Arguments, Parser
-from holdfast.interfaces.cli.screen import Screen, number
+from holdfast.operations.screen import Screen, number
 from holdfast.settings import OFF
 from holdfast.sources.remote.remote_config import Remote, checked_address
 from holdfast.store.records.outbox import OutboxItem, OutboxState

@@ -8,12 +8,12 @@ from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.transfer.sharing import SharedListing, SharePlan
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm, options, server_sharing
-from holdfast.interfaces.cli.output.records import print_shared_record, shared_record_json
 from holdfast.interfaces.cli.parser import Arguments, CommandSpec, Parser
-from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import cut
 from holdfast.model.team import SHARED_SCOPES, Scope, SharedRecord
 from holdfast.model.uris import uri
+from holdfast.operations.output.records import print_shared_record, shared_record_json
+from holdfast.operations.screen import Screen, day, number
 
 # The start of a shared text in a list: about four lines.
 _MAX_TEXT = 400

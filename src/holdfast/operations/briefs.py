@@ -1,0 +1,250 @@
+"""What the next session or person is told: briefs, what was injected so far, and hand-off pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from holdfast.app.briefs.injected_texts import InjectedTexts, read_injected
+from holdfast.app.core.context import ALL_BANKS
+from holdfast.app.memory import Holdfast
+from holdfast.app.status.usage_report import count_tokens
+from holdfast.app.views.handoff import hand_off
+from holdfast.capture.home_paths import HomePaths
+from holdfast.errors import InputError
+from holdfast.language import truncate
+from holdfast.lazy_dataclass import replace
+from holdfast.lazy_named_tuple import NamedTuple
+from holdfast.model.ledgers.injections import Injection
+from holdfast.operations.operation import OWNER, Announcement, Arg, Call, Work, operation
+from holdfast.operations.parameters import MAX_QUESTION, Bank, Limit, OneBank
+from holdfast.operations.screen import Screen, minute, number
+from holdfast.principal import Level
+from holdfast.research.handoff import HandoffFile, HandoffPoint, HandoffSource
+
+# Nobody but a reader can tell what no longer holds.
+REVIEW_HINT = (
+    "Some lines may no longer hold. `/holdfast:review` in Claude Code (with the plugin) has Claude "
+    "check them against your code; `holdfast review outdated ID` drops one."
+)
+_MAX_REASON_CHARACTERS = 120
+_MAX_PATH = 1_000
+
+
+class BriefText(NamedTuple):
+    """The context that a session gets: its text, "" for none, and the URIs of the records that it
+    is about."""
+
+    id: str
+    text: str
+    records: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+def _print_brief(screen: Screen, brief: BriefText, *, prompt: str = "", **_: object) -> None:
+    if brief.text:
+        _print_text(screen, brief.text)
+    else:
+        what = "nothing is relevant to this prompt" if prompt else "nothing to inject yet"
+        screen.wrap(f"The brief is empty: {what}.")
+    for note in brief.notes:
+        screen.wrap(note)
+
+
+def _print_text(screen: Screen, text: str) -> None:
+    """A brief and its size."""
+    screen.line(text)
+    tokens = number(count_tokens(len(text)), "token")
+    screen.line(f"{len(text):,} characters, about {tokens}", "dim")
+
+
+_BRIEF_EXAMPLES = """\
+  holdfast brief
+  holdfast brief --prompt "people are logged out every afternoon, make it last longer"
+  holdfast brief session latest
+  holdfast brief log --bank all"""
+
+
+@operation("brief", Level.READ, work=Work.SEARCH, text=_print_brief, examples=_BRIEF_EXAMPLES)
+def brief(
+    memory: Holdfast,
+    prompt: Annotated[
+        str, Arg("the brief for this first prompt", metavar="TEXT", most=MAX_QUESTION)
+    ] = "",
+    bank: OneBank = "",
+    call: Call = OWNER,
+) -> BriefText:
+    """Show the context injected at session start
+
+    That is the brief that the next session gets at its start or, with a `prompt`, what would
+    be added to this first prompt.
+
+    A brief contains only dated evidence from this memory. The table [brief] of config.toml
+    turns each kind of brief off."""
+    id = memory.context.one_bank_id(bank or None)
+    if prompt:
+        # On a server that others share, no thread loads a model of its own for this.
+        made = memory.briefs.goal_brief(prompt, bank or None, quickly=bool(call.key))
+    else:
+        made = memory.briefs.session_brief(bank or None)
+    hint = ""
+    if not id and memory.reader.banks.all():
+        hint = memory.context.missing_bank_hint(id)
+    elif made.text and not prompt and not memory.reader.curation.judgements(id):
+        hint = REVIEW_HINT
+    return BriefText(made.id, made.text, made.records, (hint,) if hint else ())
+
+
+class BriefLog(NamedTuple):
+    """The texts that were injected into sessions, the latest first."""
+
+    bank: str
+    injections: tuple[Injection, ...]
+
+
+def _print_log(screen: Screen, found: BriefLog, **_: object) -> None:
+    if not found.injections:
+        screen.line("Nothing was injected yet.")
+    for one in found.injections:
+        head = f"{minute(one.time)} {one.kind.value:<6} {one.session[:8]}"
+        outcome = f"{'arrived' if one.arrived else 'did not arrive'}, {one.use.value}"
+        outcome = "not judged yet" if one.arrived is None else outcome
+        bank = f" · {one.bank}" if found.bank == ALL_BANKS else ""
+        screen.line(f"{head} {one.characters:>5} characters: {outcome}{bank}")
+        if one.because:
+            screen.line(f"    {truncate(one.because, _MAX_REASON_CHARACTERS)}", "dim")
+
+
+@operation("brief log", Level.READ, rest="GET /injections", text=_print_log)
+def brief_log(memory: Holdfast, limit: Limit = 20, bank: Bank = "") -> BriefLog:
+    """List what was injected so far, and how it was used
+
+    Whether each text arrived, and what the session did with it: cited, file (one of its files
+    was touched), wording (its words were used), contradicted, ignored. That is judged once a
+    session has been quiet for two hours."""
+    id = memory.context.bank_id(bank)
+    names = memory.context.bank_names()
+    found = memory.inventory.injections(bank, limit)
+    injections = tuple(replace(one, bank=names.get(one.bank, one.bank)) for one in found)
+    return BriefLog(memory.context.bank_name(id), injections)
+
+
+def _print_injected(screen: Screen, found: InjectedTexts, **_: object) -> None:
+    if not found.injected:
+        screen.line(f"Nothing was injected into session {found.session}.")
+    for one in found.injected:
+        screen.line(f"{one.kind}, {minute(one.time)} UTC:", "bold")
+        _print_text(screen, one.text)
+
+
+# Texts stand in files beside the memory, which belong to no bank: only a key for all may read them.
+@operation(
+    "brief session",
+    Level.READ,
+    rest="GET /brief/sessions/{session}",
+    text=_print_injected,
+    all_banks=True,
+)
+def brief_session(
+    memory: Holdfast,
+    session: Annotated[
+        str,
+        Arg(
+            "the id of a session on this machine, or the start of it; `latest`, or `current` for "
+            "the session that a command runs in",
+            place="SESSION",
+            most=100,
+        ),
+    ],
+) -> InjectedTexts:
+    """Show the texts that were injected into a session
+
+    Of the last 30 days. A session that has not been read into memory yet is found, too."""
+    return read_injected(HomePaths(memory.settings.home), session)
+
+
+class HandoffDocument(NamedTuple):
+    """What is handed over, and the same as a page of Markdown. `kind` is `session` or `topic`;
+    `name` is the session's URI; `left_out` counts, by section, the lines beyond the limit."""
+
+    kind: str
+    title: str
+    bank: str
+    name: str
+    since: str
+    until: str
+    goal: tuple[HandoffPoint, ...]
+    state: tuple[HandoffPoint, ...]
+    decisions: tuple[HandoffPoint, ...]
+    findings: tuple[HandoffPoint, ...]
+    dead_ends: tuple[HandoffPoint, ...]
+    open_questions: tuple[HandoffPoint, ...]
+    files: tuple[HandoffFile, ...]
+    sources: tuple[HandoffSource, ...]
+    left_out: dict[str, int]
+    page: str
+
+
+def _print_handoff(screen: Screen, found: HandoffDocument, *, out: str = "", **_: object) -> None:
+    if not out or out == "-":
+        screen.line(found.page.rstrip("\n"))
+        return
+    try:
+        Path(out).expanduser().write_text(found.page, "utf-8")
+    except OSError as error:
+        raise InputError(
+            f"{out} cannot be written: {error.strerror}.", "Name another file with --out."
+        ) from error
+    screen.line(f"Written to {out}.")
+
+
+def _announce_handoff(memory: Holdfast, *, out: str = "", **_: object) -> Announcement:
+    if not out or out == "-" or not Path(out).expanduser().exists():
+        return Announcement(())
+    return Announcement((f"{out} is there already.",), "Overwrite it?", False, out)
+
+
+_HANDOFF_EXAMPLES = """\
+  holdfast handoff 'response cache'
+  holdfast handoff holdfast://session/0b54c3aa-1d2e-4c8e-9c1f-2f8f7d1a9e10
+  holdfast handoff 0b54c3aa --out docs/handoff.md"""
+
+
+@operation(
+    "handoff",
+    Level.READ,
+    work=Work.SEARCH,
+    text=_print_handoff,
+    announce=_announce_handoff,
+    examples=_HANDOFF_EXAMPLES,
+)
+def handoff(
+    memory: Holdfast,
+    what: Annotated[
+        str,
+        Arg(
+            "words, or the id or URI of a session",
+            place="TOPIC|SESSION",
+            many_words=True,
+            most=MAX_QUESTION,
+            example="response cache",
+        ),
+    ],
+    out: Annotated[
+        str,
+        Arg(
+            "write it to this file instead of printing it; with --json nothing is written",
+            metavar="FILE",
+            most=_MAX_PATH,
+            on_screen=True,
+        ),
+    ] = "",
+    bank: Bank = "",
+) -> HandoffDocument:
+    """Write a hand-off page for a session or a topic
+
+    For the person or agent who continues: goal, state, decisions, findings, dead ends, open
+    questions, files, and the source records. Made by rules, without a model; an empty section
+    says so. Secrets are redacted again, and home folders become ~. `page` is Markdown."""
+    pack, page = hand_off(memory, what, bank)
+    return HandoffDocument(*pack, page=page)

@@ -1,0 +1,1 @@
+"""Operations by which people decide about records and rules, and erase them."""
