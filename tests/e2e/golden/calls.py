@@ -33,8 +33,8 @@ def _recall(
     return Call(
         name,
         ("recall", query, "--budget", "low", *options),
-        _get(f"/recall?q={query.replace(' ', '%20')}&budget=low{query_string}"),
-        f'{{ search(query: "{query}", budget: "low"{graphql}) {{ abstained hits {{ uri kind'
+        _get(f"/recall?query={query.replace(' ', '%20')}&budget=low{query_string}"),
+        f'{{ recall(query: "{query}", budget: "low"{graphql}) {{ abstained hits {{ uri kind'
         " knowledge text time trust status layer session weak } suggestions } }",
         ("memory_recall", {"query": query, "budget": "low", **given}),
     )
@@ -48,20 +48,15 @@ def _ask(name: str, question: str, *options: str, graphql: str = "", **given: An
         f'mutation {{ searchMemory(question: "{question}"{graphql}) {{ answer confidence caveats'
         " citations { number source excerpt time trust } } }",
         ("memory", {"question": question}) if not given else None,
-        ("ask", {"question": question, "model": False, **_as_times(given)}),
+        ("ask", {"question": question, "by_rules": True, **given}),
     )
-
-
-def _as_times(given: dict[str, Any]) -> dict[str, Any]:
-    """The Python API takes times, not days."""
-    return {name: f"{value}T00:00:00.000Z" for name, value in given.items()}
 
 
 def _listed(name: str, graphql: str, *options: str) -> Call:
     return Call(name, (name, *options), _get(f"/{name}?limit=5"), graphql)
 
 
-_RECORD = '{ record(uri: "{%s}") { __typename uri } }'
+_RECORD = '{ show(id: "{%s}") { __typename uri } }'
 
 
 def _show(kind: str) -> Call:
@@ -70,13 +65,18 @@ def _show(kind: str) -> Call:
         ("show", f"{{{kind}}}"),
         _get(f"/records/{{{kind}}}"),
         _RECORD % kind,
-        python=("show", {"uri": f"{{{kind}}}"}),
+        python=("show", {"id": f"{{{kind}}}"}),
     )
 
 
 READING = (
     Call("status", ("status",), _get("/status")),
-    Call("banks", ("bank", "list"), _get("/banks"), "{ banks { name background retention } }"),
+    Call(
+        "banks",
+        ("bank", "list"),
+        _get("/banks"),
+        "{ banks { items { name background retention } } }",
+    ),
     Call(
         "sessions",
         ("find", "--since", "2026-10-01"),
@@ -96,14 +96,14 @@ READING = (
         "recall-decisions",
         "database",
         ("--kind", "decision"),
-        ', kinds: ["decision"]',
+        ', kind: ["decision"]',
         kind="decision",
     ),
     _recall(
         "recall-layer",
         "cache",
         ("--layer", "summaries"),
-        ', layers: ["summaries"]',
+        ', layer: ["summaries"]',
         layer="summaries",
     ),
     _recall("recall-nothing", "zeppelin mooring masts over Lakehurst"),
@@ -134,7 +134,7 @@ READING = (
     Call(
         "timeline-of",
         ("timeline", "--query", "duplicate alerts"),
-        _get("/timeline?q=duplicate%20alerts"),
+        _get("/timeline?query=duplicate%20alerts"),
     ),
     Call("find-file", ("find", "--file", "alerts.py"), _get("/find?file=alerts.py")),
     _listed("facts", "{ facts(limit: 5) { items { uri kind content status confidence } } }"),
@@ -162,14 +162,14 @@ READING = (
     Call("brief", ("brief",), _get("/brief?bank=tidewatch")),
     Call(
         "handoff",
-        ("handoff", "response cache", "--out", "-"),
+        ("handoff", "response cache"),
         _get("/handoff?what=response%20cache&bank=tidewatch"),
     ),
     Call("who", ("who", "alerts"), _get("/who?about=alerts")),
     Call(
         "team",
         ("team", "who knows about alerts"),
-        _get("/team?q=who%20knows%20about%20alerts"),
+        _get("/team?question=who%20knows%20about%20alerts"),
         mcp=("team_query", {"question": "who knows about alerts"}),
     ),
     Call("commits", (), _get("/commits"), "{ commits { items { id subject author } } }"),
@@ -185,21 +185,21 @@ READING = (
         "no-such-record",
         ("show", "holdfast://memory/0000"),
         _get("/records/memory/0000"),
-        '{ record(uri: "holdfast://memory/0000") { uri } }',
-        python=("show", {"uri": "holdfast://memory/0000"}),
+        '{ show(id: "holdfast://memory/0000") { uri } }',
+        python=("show", {"id": "holdfast://memory/0000"}),
     ),
     Call(
         "no-such-bank",
         ("recall", "cache", "--bank", "nowhere"),
-        _get("/recall?q=cache&bank=nowhere"),
-        '{ search(query: "cache", bank: "nowhere") { abstained } }',
+        _get("/recall?query=cache&bank=nowhere"),
+        '{ recall(query: "cache", bank: "nowhere") { abstained } }',
         python=("ask", {"question": "cache?", "bank": "nowhere"}),
     ),
     Call(
         "empty-query",
         ("recall", ""),
-        _get("/recall?q="),
-        '{ search(query: "") { abstained } }',
+        _get("/recall?query="),
+        '{ recall(query: "") { abstained } }',
         ("memory_recall", {"query": ""}),
         ("ask", {"question": ""}),
     ),
@@ -213,27 +213,30 @@ _OPINION = "The SMS gateway is unreliable on Sundays."
 WRITING = (
     Call("remember", ("remember", _TEXT),
          ("POST", "/memories", {"bank": "tidewatch", "text": _TEXT}),
-         f'mutation {{ remember(text: "{_TEXT}", bank: "tidewatch") {{ uri what trust }} }}',
+         f'mutation {{ remember(text: "{_TEXT}", bank: "tidewatch") {{ uri bank'
+         " record { what trust } } }",
          ("remember", {"text": _TEXT}), ("remember", {"text": _TEXT})),
     Call("retain",
          ("retain", _OPINION, "--network", "opinion", "--confidence", "0.6"),
          ("POST", "/memories/retain",
           {"bank": "tidewatch", "text": _OPINION, "network": "opinion", "confidence": 0.6}),
          f'mutation {{ retain(text: "{_OPINION}", bank: "tidewatch", network: "opinion",'
-         " confidence: 0.6) { uri what trust } }",
+         " confidence: 0.6) { uri bank record { what trust } } }",
          python=("retain", {"text": _OPINION, "network": "opinion", "confidence": 0.6})),
     Call("correct", ("correct", "{new}", _NEW_TEXT),
          ("POST", "/records/{new}/correct", {"text": _NEW_TEXT}),
-         f'mutation {{ correct(id: "{{new}}", text: "{_NEW_TEXT}") {{ action target text }} }}',
+         f'mutation {{ correct(id: "{{new}}", text: "{_NEW_TEXT}") {{ decision'
+         " { action target text } } }",
          python=("correct", {"id": "{new}", "text": _NEW_TEXT})),
     Call("forget", ("forget", "{new}", "--yes"), ("POST", "/records/{new}/forget", {}),
-         'mutation { forget(id: "{new}") { action target } }', python=("forget", {"id": "{new}"})),
+         'mutation { forget(id: "{new}") { decision { action target } } }',
+         python=("forget", {"id": "{new}"})),
     _recall("recall-forgotten", "tide gauge at Pier Nine calibrated"),
     Call("restore", ("restore", "{new}"), ("POST", "/records/{new}/restore", {}),
-         'mutation { restore(id: "{new}") { action target } }',
+         'mutation { restore(id: "{new}") { decision { action target } } }',
          python=("restore", {"id": "{new}"})),
     Call("undo", ("undo", "--yes"), ("POST", "/undo", {}),
-         'mutation { undo(bank: "tidewatch") { action target } }', python=("undo", {})),
+         'mutation { undo(bank: "tidewatch") { undone { action target } } }', python=("undo", {})),
     Call("learn", ("learn", "--domain", "testing", "Always run the tide tests before a release."),
          ("POST", "/rules",
           {"bank": "tidewatch", "domain": "testing",

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from holdfast.app.memory import open_memory
+from holdfast import open_memory
 from holdfast.errors import HoldfastError
 from holdfast.interfaces.mcp.jsonrpc import RpcError
 from holdfast.interfaces.mcp.main_spec import SPEC
@@ -144,7 +144,7 @@ def _answers(
 def samples(env: Mapping[str, str], folder: Path) -> dict[str, str]:
     """A record of each kind that calls name: the first by its URI."""
     listed = {
-        kind: ["timeline", "--kind", kind, "--before", "500", "--after", "500"]
+        kind: ["timeline", "--kind", kind, "--before", "200", "--after", "200"]
         for kind in ("exchange", "commit", "digest", "turn")
     }
     listed["memory"] = ["facts", "--kind", "decision"]
