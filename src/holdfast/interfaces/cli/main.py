@@ -60,7 +60,6 @@ _BY_HAND: dict[str, dict[str, tuple[str, str]]] = {
         "serve": ("servers.serve", "serve a team over HTTP: REST, GraphQL, MCP, pages"),
         "key": ("servers.key", "create, list and revoke the API keys of a server"),
         "mcp": ("servers.mcp", "run the MCP server on standard input and output"),
-        "providers": ("", "list and test plugins that are searched as well"),
         "eval": ("admin.evaluate", "measure retrieval and knowledge extraction"),
         "completion": ("admin.completion", "print the completion script of a shell"),
     },
