@@ -20,7 +20,7 @@ from holdfast.operations.operation import OWNER, Announcement, Arg, Call, Work, 
 from holdfast.operations.parameters import MAX_QUESTION, Bank, Limit, OneBank
 from holdfast.operations.screen import Screen, minute, number
 from holdfast.principal import Level
-from holdfast.research.handoff import HandoffFile, HandoffPoint, HandoffSource
+from holdfast.research.handoff import HandOff
 
 # Nobody but a reader can tell what no longer holds.
 REVIEW_HINT = (
@@ -163,29 +163,7 @@ def brief_session(
     return read_injected(HomePaths(memory.settings.home), session)
 
 
-class HandoffDocument(NamedTuple):
-    """What is handed over, and the same as a page of Markdown. `kind` is `session` or `topic`;
-    `name` is the session's URI; `left_out` counts, by section, the lines beyond the limit."""
-
-    kind: str
-    title: str
-    bank: str
-    name: str
-    since: str
-    until: str
-    goal: tuple[HandoffPoint, ...]
-    state: tuple[HandoffPoint, ...]
-    decisions: tuple[HandoffPoint, ...]
-    findings: tuple[HandoffPoint, ...]
-    dead_ends: tuple[HandoffPoint, ...]
-    open_questions: tuple[HandoffPoint, ...]
-    files: tuple[HandoffFile, ...]
-    sources: tuple[HandoffSource, ...]
-    left_out: dict[str, int]
-    page: str
-
-
-def _print_handoff(screen: Screen, found: HandoffDocument, *, out: str = "", **_: object) -> None:
+def _print_handoff(screen: Screen, found: HandOff, *, out: str = "", **_: object) -> None:
     if not out or out == "-":
         screen.line(found.page.rstrip("\n"))
         return
@@ -240,11 +218,11 @@ def handoff(
         ),
     ] = "",
     bank: Bank = "",
-) -> HandoffDocument:
+) -> HandOff:
     """Write a hand-off page for a session or a topic
 
     For the person or agent who continues: goal, state, decisions, findings, dead ends, open
     questions, files, and the source records. Made by rules, without a model; an empty section
     says so. Secrets are redacted again, and home folders become ~. `page` is Markdown."""
     pack, page = hand_off(memory, what, bank)
-    return HandoffDocument(*pack, page=page)
+    return pack._replace(page=page)

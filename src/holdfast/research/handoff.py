@@ -1,7 +1,6 @@
 """Make a hand-off pack: what somebody who takes over a session or a topic must know, on one page.
 
-By rules, without a model: goal, state, decisions, findings, dead ends, open questions, files. Every
-line names its source; an empty section says so.
+Goal, state, decisions and more, by rules. Every line names its source; an empty section says so.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ _MAX_GOALS = 3
 _MIN_SHARE_OF_BEST = 0.7
 _DECISIONS = (ClaimKind.RULING, ClaimKind.DECISION, ClaimKind.CORE_LOGIC, ClaimKind.SOLUTION)
 _FAILED = {ClaimKind.ATTEMPT: "did not do it", ClaimKind.DISPROOF: "reported"}
-# Field of `Pack`, heading, and the text for an empty section.
+# Field of `HandOff`, heading, and the text for an empty section.
 SECTIONS = (
     ("goal", "Goal", "No goal was stated."),
     ("state", "State", "The state is not known."),
@@ -80,9 +79,9 @@ class HandoffSource(NamedTuple):
     time: str
 
 
-class Pack(NamedTuple):
+class HandOff(NamedTuple):
     """What is handed over. `kind` is `session` or `topic`; `name` is the session's URI; `left_out`
-    counts, by section, the lines beyond the limit."""
+    counts, by section, the lines beyond the limit; `page` is the whole as Markdown."""
 
     kind: str
     title: str
@@ -99,6 +98,7 @@ class Pack(NamedTuple):
     files: tuple[HandoffFile, ...]
     sources: tuple[HandoffSource, ...]
     left_out: dict[str, int]
+    page: str = ""
 
 
 class _Basis(NamedTuple):
@@ -113,7 +113,7 @@ class _Basis(NamedTuple):
     others: tuple[Record, ...] = ()
 
 
-def pack_session(reader: Reader, session: Session, bank: str) -> Pack:
+def pack_session(reader: Reader, session: Session, bank: str) -> HandOff:
     """The pack of a session; `bank` is the bank's name for people."""
     work = tuple(reader.sessions.exchanges(session.bank, session.id))
     made = reader.git.authorship(session.bank, session=session.id)
@@ -125,7 +125,7 @@ def pack_session(reader: Reader, session: Session, bank: str) -> Pack:
     return _pack(reader, "session", title, bank, uri("session", session.id), basis)
 
 
-def pack_topic(reader: Reader, bank: str, name: str, topic: str, hits: Sequence[Hit]) -> Pack:
+def pack_topic(reader: Reader, bank: str, name: str, topic: str, hits: Sequence[Hit]) -> HandOff:
     """The pack of a topic, made from hits, best first; `name` is the bank's name for people."""
     least = _MIN_SHARE_OF_BEST * max((hit.score for hit in hits), default=0.0)
     good = [hit for hit in hits if hit.score >= least]
@@ -169,7 +169,7 @@ def _work_of(reader: Reader, record: Record) -> list[Exchange]:
     return []
 
 
-def _pack(reader: Reader, kind: str, title: str, bank: str, name: str, basis: _Basis) -> Pack:
+def _pack(reader: Reader, kind: str, title: str, bank: str, name: str, basis: _Basis) -> HandOff:
     claims, history = _claims(reader, basis), _History(reader, basis)
     known: list[frozenset[str]] = []
     sections = {
@@ -190,11 +190,11 @@ def _pack(reader: Reader, kind: str, title: str, bank: str, name: str, basis: _B
     sources = {
         point.uri: HandoffSource(point.uri, point.time) for point in reversed(points) if point.uri
     }
-    return Pack(
+    return HandOff(
         kind, title, bank, name, times[0] if times else "", times[-1] if times else "",
         files=tuple(files[:_MAX_FILES]),
         sources=tuple(sources[name] for name in dict.fromkeys(p.uri for p in points if p.uri)),
-        left_out={section: count for section, count in left_out.items() if count > 0}, **shown,
+        left_out={name: count for name, count in left_out.items() if count > 0}, page="", **shown,
     )  # fmt: skip
 
 
@@ -386,7 +386,7 @@ def _files(basis: _Basis) -> list[HandoffFile]:
     return [HandoffFile(path, changed[path], read[path]) for path in paths]
 
 
-def as_markdown(pack: Pack, clean: Callable[[str], str]) -> str:
+def as_markdown(pack: HandOff, clean: Callable[[str], str]) -> str:
     """The pack as one page; `clean` redacts the text."""
     numbers = {source.uri: number for number, source in enumerate(pack.sources, 1)}
     span = " – ".join(dict.fromkeys(t[:10] for t in (pack.since, pack.until) if t)) or "undated"

@@ -13,7 +13,7 @@ from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.uris import SCHEME, parse_uri
 from holdfast.recall.core.plan import RecallPlan
 from holdfast.recall.lookup.trace import find_record
-from holdfast.research.handoff import Pack, as_markdown, pack_session, pack_topic
+from holdfast.research.handoff import HandOff, as_markdown, pack_session, pack_topic
 from holdfast.sources.rule_locations import project_root
 
 # How much is recalled about a topic: more than an answer needs, because a hand-off is read instead
@@ -26,7 +26,7 @@ _MIN_ID_LENGTH = 6
 class HandoffPage(NamedTuple):
     """The content of a hand-off, and the same as Markdown."""
 
-    pack: Pack
+    pack: HandOff
     page: str
 
 
@@ -65,7 +65,7 @@ def _find_session(memory: Holdfast, what: str, bank: str | None) -> Session | No
     return found[0] if len(found) == 1 and isinstance(found[0], Session) else None
 
 
-def _topic_pack(memory: Holdfast, topic: str, bank: str | None) -> Pack:
+def _topic_pack(memory: Holdfast, topic: str, bank: str | None) -> HandOff:
     id = memory.context.bank_id(bank)
     if id is None:
         raise InputError("A hand-off about a topic needs one bank.", NAME_A_BANK)
