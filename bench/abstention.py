@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 from bench.corpus import data_folder, unpacked
 from bench.reranker import QUESTIONS, SETS
-from holdfast.app.evaluation.engine import load_set, open_home
-from holdfast.app.evaluation.sets import read_set, sample_evenly
+from holdfast.app.evaluation.sets import load_set, open_home, read_set, sample_evenly
 from holdfast.recall.core.plan import RecallPlan
 from holdfast.settings import load_settings
 

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.corpus import unpacked
-from holdfast.app.evaluation.engine import load_set
-from holdfast.app.evaluation.sets import Question, read_set
+from holdfast.app.evaluation.sets import Question, load_set, read_set
 from holdfast.app.memory import Holdfast
 from holdfast.refine.git.commit_matching import (
     MIN_COVERAGE,

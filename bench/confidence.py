@@ -22,8 +22,7 @@ from bench import small_banks
 from bench.corpus import data_folder, unpacked
 from bench.reranker import SETS
 from holdfast.app.answers.ask import AskOptions, steps
-from holdfast.app.evaluation.engine import load_set, open_home
-from holdfast.app.evaluation.sets import Question, read_set, sample_evenly
+from holdfast.app.evaluation.sets import Question, load_set, open_home, read_set, sample_evenly
 from holdfast.app.memory import Holdfast
 from holdfast.model.knowledge import Memory
 from holdfast.model.query import Answer, Confidence
@@ -81,7 +80,7 @@ def ask_set(folder: Path, half: str) -> list[Asked]:
 
 
 def _ask(memory: Holdfast, question: str, bank: str) -> Answer:
-    *_, last = steps(memory.context, memory.search, AskOptions(question, bank, model=False))
+    *_, last = steps(memory.context, memory.search, AskOptions(question, bank))
     assert last.answer is not None
     return last.answer
 

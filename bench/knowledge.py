@@ -17,10 +17,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from holdfast.app.evaluation.asking import mean
 from holdfast.app.evaluation.distilled import Distilled, read_distilled
-from holdfast.app.evaluation.engine import load_set, open_home
-from holdfast.app.evaluation.metrics import mean
-from holdfast.app.evaluation.sets import LABELS, read_set
+from holdfast.app.evaluation.sets import LABELS, load_set, open_home, read_set
 from holdfast.inference.embedder import Embedder, Vectors
 from holdfast.inference.encoder import packaged_encoder
 from holdfast.settings import load_settings

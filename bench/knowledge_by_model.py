@@ -38,8 +38,7 @@ from bench.knowledge import (
 )
 from holdfast.app.background.model_tasks import extract_memories, summarise
 from holdfast.app.evaluation.distilled import read_distilled
-from holdfast.app.evaluation.engine import load_set, open_home
-from holdfast.app.evaluation.sets import LABELS, TRANSCRIPTS, read_set
+from holdfast.app.evaluation.sets import LABELS, TRANSCRIPTS, load_set, open_home, read_set
 from holdfast.app.memory import Holdfast
 from holdfast.inference.encoder import packaged_encoder
 from holdfast.settings import ModelSettings, Settings, SpendCaps, load_settings

@@ -73,7 +73,7 @@ def ask_language(memory: Holdfast, wanted: LanguageSet, half: str) -> list[Asked
     for question in wanted.questions:
         if question.half == half:
             hits = memory.recall(question.text, wanted.language, limit=DEPTH).hits
-            answer = memory.ask(question.text, wanted.language, model=False)
+            answer = memory.ask(question.text, wanted.language)
             found.append(
                 Asked(
                     question,

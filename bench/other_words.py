@@ -31,8 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bench.corpus import data_folder, unpacked
-from holdfast.app.evaluation.engine import load_set, neutral_settings
-from holdfast.app.evaluation.sets import read_set
+from holdfast.app.evaluation.sets import load_set, neutral_settings, read_set
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.inference.encoder import packaged_encoder
 from holdfast.settings import load_settings
@@ -157,7 +156,7 @@ def _ask(memory: Holdfast, baseline: Baseline, question: Question) -> Asked:
     hits = memory.recall(question.text, "all").hits
     first = [hit.session for hit in hits[:FIRST]]
     ranked = list(dict.fromkeys(hit.session for hit in hits if hit.session))
-    answer = memory.ask(question.text, "all", model=False)
+    answer = memory.ask(question.text, "all")
     claim = "not known" if answer.abstained else "perhaps" if answer.weak else "claims"
     return Asked(
         bool(question.session),

@@ -18,9 +18,14 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from bench.corpus import data_folder, unpacked
-from holdfast.app.evaluation.engine import Ranking, ask_all, latency_of, load_set, neutral_settings
-from holdfast.app.evaluation.metrics import recall_at, reciprocal_rank
-from holdfast.app.evaluation.sets import Question, read_set, sample_evenly
+from holdfast.app.evaluation.asking import Ranking, ask_all, percentile, recall_at, reciprocal_rank
+from holdfast.app.evaluation.sets import (
+    Question,
+    load_set,
+    neutral_settings,
+    read_set,
+    sample_evenly,
+)
 from holdfast.app.memory import open_memory
 from holdfast.recall.core.plan import BUDGET_LIMITS, Budget, RecallPlan
 from holdfast.settings import NO_MODEL, SHIPPED, load_settings
@@ -85,12 +90,11 @@ def _measure(name: str, folder: Path, home: Path) -> Iterator[str]:
 
 def _figures(questions: Sequence[Question], rankings: Sequence[Ranking]) -> Figures:
     recalls, ranks = zip(*map(_scores, questions, rankings), strict=True)
-    latency = latency_of(rankings)
-    assert latency.p50 is not None and latency.p95 is not None
+    times_ms = [ranking.ms for ranking in rankings]
+    p50, p95 = percentile(times_ms, 0.5), percentile(times_ms, 0.95)
+    assert p50 is not None and p95 is not None
     absent = sum(bool(ranking.absent) for ranking in rankings)
-    return Figures(
-        statistics.fmean(recalls), statistics.fmean(ranks), latency.p50, latency.p95, absent
-    )
+    return Figures(statistics.fmean(recalls), statistics.fmean(ranks), p50, p95, absent)
 
 
 def _scores(question: Question, ranking: Ranking) -> tuple[float, float]:

@@ -23,8 +23,7 @@ from tests.support.transcripts import Script
 from bench.corpus import data_folder, unpacked
 from bench.reranker import QUESTIONS, SETS
 from holdfast.app.answers.ask import AskOptions, steps
-from holdfast.app.evaluation.engine import load_set, open_home
-from holdfast.app.evaluation.sets import read_set, sample_evenly
+from holdfast.app.evaluation.sets import load_set, open_home, read_set, sample_evenly
 from holdfast.app.memory import Holdfast
 from holdfast.model.query import Answer
 from holdfast.settings import Settings, load_settings

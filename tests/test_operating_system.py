@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,8 +14,6 @@ from holdfast.operating_system import (
     belongs_to_user,
     detached,
     is_private,
-    is_running,
-    is_running_by_handle,
     replace_file,
 )
 
@@ -49,54 +45,6 @@ def test_a_file_that_stays_open_is_not_waited_for_longer_than_the_patience(tmp_p
     with pytest.raises(PermissionError):
         replace_file(part, tmp_path / "target", patience_s=0.0)
     assert part.read_text() == "new"
-
-
-class Kernel:
-    """The four functions of Windows that tell whether a process runs: 1 does, 2 has ended, 3 is of
-    another user, any other number is of none."""
-
-    def __init__(self) -> None:
-        self.open: set[int] = set()
-
-    def OpenProcess(self, rights: int, inherit: bool, pid: int) -> int:
-        if pid not in (1, 2):
-            return 0
-        self.asked = pid
-        self.open.add(pid)
-        return pid
-
-    def GetLastError(self) -> int:
-        return 87
-
-    def WaitForSingleObject(self, handle: int, milliseconds: int) -> int:
-        assert milliseconds == 0
-        return 0x102 if handle == 1 else 0
-
-    def CloseHandle(self, handle: int) -> None:
-        self.open.remove(handle)
-
-
-class KernelOfAnother(Kernel):
-    """A process that may not be opened."""
-
-    def GetLastError(self) -> int:
-        return 5
-
-
-def test_processes_of_windows_are_known_by_their_handles() -> None:
-    kernel = Kernel()
-    assert is_running_by_handle(1, kernel)
-    assert not is_running_by_handle(2, kernel)
-    assert not is_running_by_handle(9, kernel)
-    assert kernel.open == set()
-    assert is_running_by_handle(9, KernelOfAnother())
-
-
-def test_a_process_is_running_until_it_was_waited_for() -> None:
-    assert is_running(os.getpid())
-    ended = subprocess.Popen([sys.executable, "-c", "pass"])
-    ended.wait()
-    assert not is_running(ended.pid)
 
 
 def test_a_detached_process_has_no_console_on_windows() -> None:

@@ -12,8 +12,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from holdfast.app.transfer.export_format import DERIVED_TYPES, FORMAT, VERSION
-from holdfast.app.transfer.exporting import SCHEMA_FILE
+from holdfast.app.transfer.exporting import DERIVED_TYPES, FORMAT, SCHEMA_FILE, VERSION
 from holdfast.store.export_tables import TABLES
 from holdfast.store.records.exports import ExportTable
 from holdfast.store.sqlite.store import SqliteStore

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any, get_args, get_origin
 
 from holdfast.interfaces.http.auth.permissions import API_PREFIX
-from holdfast.interfaces.http.graphql.limits import camel_name
-from holdfast.interfaces.mcp.tool_choice import TOOLS
+from holdfast.interfaces.http.graphql.schema import camel_name
+from holdfast.operations.agents.tools import SERVERS
 from holdfast.operations.operation import Operation, Parameter
 from holdfast.operations.registry import NOT_OFFERED, SUBJECTS, find_operation
 
@@ -66,7 +66,9 @@ def _ways(operation: Operation) -> Iterator[str]:
         yield f"GraphQL `{camel_name(operation.id)}`"
     if "python" not in missing:
         yield f"`memory.{operation.id}()`"
-    yield from (f"MCP `{tool.name}`" for tool in TOOLS if tool.operation == operation.name)
+    tools = [tool for server in SERVERS.values() for tool in server.tools]
+    named = dict.fromkeys(tool.name for tool in tools if tool.operation == operation.name)
+    yield from (f"MCP `{name}`" for name in named)
 
 
 def _type(parameter: Parameter) -> str:

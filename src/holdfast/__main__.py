@@ -14,7 +14,7 @@ def _main() -> int:
         pending = stand_by()
         if pending is None:
             os._exit(0)  # nothing is open; to take down the modules costs 10 ms
-        from holdfast.interfaces.cli.commands.servers.mcp import go_on
+        from holdfast.interfaces.cli.commands.mcp import go_on
 
         go_on(pending)
     from holdfast.interfaces.cli.main import main

@@ -44,6 +44,10 @@ class HoldfastError(Exception):
         self.message = message
         self.remedy = remedy
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """How it goes to another process: subclasses are made of other arguments."""
+        return BaseException.__new__, (type(self), self.message), self.__dict__
+
     @property
     def full_text(self) -> str:
         """What happened and what to do about it, in one line."""

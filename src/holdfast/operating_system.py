@@ -28,10 +28,6 @@ NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 # own readers take milliseconds, a virus scanner up to a second.
 REPLACE_PATIENCE_S = 2.0 if sys.platform == "win32" else 0.0
 _REPLACE_POLL_S = 0.02
-# Windows: the right to wait for a process, and what the system returns about one.
-_SYNCHRONIZE = 0x0010_0000
-_ACCESS_DENIED = 5
-_STILL_RUNNING = 0x102
 # Windows: no console, and a Ctrl+C in ours does not reach it.
 _DETACHED_NEW_GROUP = 0x0000_0208
 
@@ -67,37 +63,6 @@ def user_name() -> str:
         return pwd.getpwuid(os.getuid()).pw_name
     except KeyError:
         return str(os.getuid())
-
-
-def is_running(pid: int) -> bool:
-    """Whether there is a process with this id."""
-    if sys.platform == "win32":
-        return is_running_by_handle(pid, ctypes.windll.kernel32)
-    try:
-        os.kill(pid, 0)
-    except OSError:
-        return False
-    return True
-
-
-def is_running_by_handle(pid: int, kernel: Any) -> bool:
-    """The same by the functions of Windows, where `os.kill` would end the process."""
-    handle = kernel.OpenProcess(_SYNCHRONIZE, False, pid)
-    if not handle:
-        return kernel.GetLastError() == _ACCESS_DENIED
-    try:
-        return kernel.WaitForSingleObject(handle, 0) == _STILL_RUNNING
-    finally:
-        kernel.CloseHandle(handle)
-
-
-def resident_bytes(pid: int) -> int:
-    """The memory of a process, by /proc; 0 where there is none."""
-    try:
-        pages = int(Path(f"/proc/{pid}/statm").read_text("ascii").split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError):
-        return 0
 
 
 def show_escape_codes() -> bool:

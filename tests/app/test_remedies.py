@@ -12,8 +12,8 @@ import pytest
 
 import holdfast
 from holdfast.app.memory import Holdfast
-from holdfast.interfaces.mcp.main_engine import MainEngine
-from holdfast.interfaces.mcp.server_spec import CallContext
+from holdfast.interfaces.mcp.engine import ToolEngine
+from holdfast.interfaces.mcp.protocol import CallContext
 from holdfast.settings import load_settings
 from tests.support.code_files import parse_file
 
@@ -73,7 +73,7 @@ def test_an_agent_in_a_folder_without_memory_gets_a_command_it_can_run(
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
-    engine = MainEngine()
+    engine = ToolEngine()
     try:
         told = str(engine.call(tool, TOOLS[tool], CallContext()))
     finally:

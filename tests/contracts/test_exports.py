@@ -44,7 +44,7 @@ def test_status_starts_without_what_only_ingest_and_models_need() -> None:
 
 
 def test_the_worker_starts_without_models() -> None:
-    assert not imported_by("holdfast.interfaces.cli.commands.servers.worker") & {
+    assert not imported_by("holdfast.interfaces.cli.commands.worker") & {
         "numpy",
         "onnxruntime",
     }

@@ -116,7 +116,7 @@ PLANTED = (
     ("app.search.browse", "app.memory", "Layers of app"),
     ("recall.core.plan", "recall.engine", "Layers of recall"),
     ("refine.core.keywords", "refine.facts.fact_builder", "Layers of refine"),
-    ("interfaces.http.core.metrics", "interfaces.http.app", "Layers of interfaces.http"),
+    ("interfaces.http.core.logs", "interfaces.http.app", "Layers of interfaces.http"),
 )
 
 

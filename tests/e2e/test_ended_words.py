@@ -230,6 +230,7 @@ def unmarked(
 
 # A blank line ends a block, unless the text goes on indented below its heading.
 _BLOCK = re.compile(r"\n\s*\n(?=\S)")
+_KEYWORDS = re.compile(r"^Keywords: .*$", re.MULTILINE)
 
 
 def _is_marked(fields: dict[str, Any]) -> bool:
@@ -244,8 +245,9 @@ def _has_mark(text: str) -> bool:
 
 
 def _statements(block: str) -> list[str]:
-    """The sentences that say something; a question, a list of words to ask about and the note that
-    no record has a word of the question do not."""
+    """The sentences that say something; a question, a list of words to ask about, the keywords of
+    a record and the note that no record has a word of the question do not."""
+    block = _KEYWORDS.sub("", block)
     said = sentences(block.partition("You might ask about")[0].partition("It has records about")[0])
     said = [one for one in said if "None of these records mentions" not in " ".join(one.split())]
     return [one for one in said if not one.rstrip(' ”"').endswith("?")]

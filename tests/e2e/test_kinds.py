@@ -14,7 +14,6 @@ from urllib.parse import quote
 import httpx2
 import pytest
 
-from holdfast.app.answers.tool import KINDS
 from holdfast.app.core.token import read_or_make_token
 from holdfast.app.memory import Holdfast
 from holdfast.app.transfer.exporting import ExportRequest, export_lines
@@ -23,15 +22,16 @@ from holdfast.interfaces.http.app import WebApp
 from holdfast.interfaces.http.auth.browser_token import OwnerKeys
 from holdfast.interfaces.http.auth.guard import GuardRules
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
-from holdfast.interfaces.mcp.jsonrpc import RpcError
-from holdfast.interfaces.mcp.main_spec import SPEC
-from holdfast.interfaces.mcp.read_only_specs import SPECS
-from holdfast.interfaces.mcp.server_spec import CallContext, ServerSpec
+from holdfast.interfaces.mcp.engine import ToolEngine
+from holdfast.interfaces.mcp.protocol import CallContext
 from holdfast.model.ids import content_id
+from holdfast.model.kinds import read_kinds
 from holdfast.model.knowledge import Fact, FactKind, Kind, Memory, Network, Rule, Validity
 from holdfast.model.query import Answer, Layer
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
+from holdfast.operations.registry import find_operation
+from holdfast.operations.running import perform
 from holdfast.recall.core.plan import RecallPlan
 from holdfast.refine.core.passages import fact_passage, memory_passage, rule_passage
 from holdfast.store.knowledge.facts import DerivedFacts, FactWithPassage
@@ -81,14 +81,10 @@ class World(NamedTuple):
             raise InputError(got.text)
         return got.text
 
-    def tool(self, spec: ServerSpec, name: str, **given: Any) -> Any:
+    def tool(self, server: str, name: str, **given: Any) -> Any:
+        engine = ToolEngine(server)
         try:
-            _, arguments = spec.check_call({"name": name, "arguments": given})
-        except RpcError as error:
-            raise InputError(str(error)) from error
-        engine = spec.make_engine()
-        try:
-            told = engine.call(name, arguments, CallContext(client="a client"))
+            told = engine.call(name, given, CallContext(client="a client"))
         finally:
             engine.close()
         if told.get("isError"):
@@ -172,22 +168,24 @@ def linked(page: str) -> list[str]:
 # How each interface is asked for what is of a kind, and the URIs that it gives.
 SEARCHES: dict[str, Callable[[World, str], list[str]]] = {
     "recall of Python": lambda w, kind: [
-        hit.uri for hit in w.memory.recall(GAUGE, "proj", kinds=[kind]).hits
+        hit.uri for hit in w.memory.recall(GAUGE, "proj", knowledge=read_kinds([kind])).hits
     ],
-    "ask of Python": lambda w, kind: cited(w.memory.ask(QUESTION, "proj", kinds=[kind])),
+    "ask of Python": lambda w, kind: cited(
+        w.memory.ask(QUESTION, "proj", kinds=read_kinds([kind]))
+    ),
     "REST recall": lambda w, kind: uris(w.rest(f"recall?query={quote(GAUGE)}&kind={kind}")["hits"]),
     "REST ask": lambda w, kind: uris(
         w.rest("ask", question=QUESTION, bank="proj", kind=kind)["citations"]
     ),
     "memory_recall of MCP": lambda w, kind: uris(
-        w.tool(SPEC, "memory_recall", query=GAUGE, kind=kind)["hits"]
+        w.tool("main", "memory_recall", query=GAUGE, kind=kind)["hits"]
     ),
     "memory of MCP": lambda w, kind: uris(
-        w.tool(SPEC, "memory", question=QUESTION, kind=kind)["citations"]
+        w.tool("main", "memory", question=QUESTION, kind=kind)["citations"]
     ),
     **{
         f"{name} of MCP": lambda w, kind, name=name: uris(
-            w.tool(SPECS["memory"], name, query=GAUGE, kind=kind)["results"]
+            w.tool("memory", name, query=GAUGE, kind=kind)["hits"]
         )
         for name in (
             "memory_search_fts",
@@ -197,14 +195,20 @@ SEARCHES: dict[str, Callable[[World, str], list[str]]] = {
         )
     },
     "search_observations of MCP": lambda w, kind: uris(
-        w.tool(SPECS["search"], "search_observations", query=GAUGE, kind=kind, days=0)["items"]
+        w.tool("search", "search_observations", query=GAUGE, kind=kind, days=0)["findings"]
     ),
     "the search page": lambda w, kind: linked(w.page(f"/search?q={quote(GAUGE)}&knowledge={kind}")),
 }
+
+
+def listed(world: World, name: str, kind: str) -> Any:
+    return perform(find_operation(name), world.memory, {"kind": kind, "bank": "proj"})
+
+
 # Lists of memories alone, and of facts alone.
 MEMORIES: dict[str, Callable[[World, str], list[str]]] = {
-    "statements of Python": lambda w, kind: [
-        uri("memory", one.id) for one in w.memory.browse.statements("proj", kind)
+    "memories of Python": lambda w, kind: [
+        uri("memory", one.id) for one in listed(w, "memories", kind).memories
     ],
     "REST memories": lambda w, kind: uris(w.rest(f"memories?kind={kind}")["memories"]),
     "the page of memories": lambda w, kind: linked(
@@ -213,7 +217,7 @@ MEMORIES: dict[str, Callable[[World, str], list[str]]] = {
 }
 FACT_LISTS: dict[str, Callable[[World, str], list[str]]] = {
     "facts of Python": lambda w, kind: [
-        uri("fact", one.id) for one in w.memory.browse.facts("proj", kind)
+        uri("fact", one.id) for one in listed(w, "facts", kind).facts
     ],
     "REST facts": lambda w, kind: uris(w.rest(f"facts?kind={kind}")["facts"]),
     "the page of facts": lambda w, kind: linked(w.page(f"/memory?tab=facts&knowledge={kind}")),
@@ -271,7 +275,7 @@ def test_an_export_of_derived_records_carries_the_kind_of_each_memory(world: Wor
     }
 
 
-def test_a_bank_without_anything_of_a_kind_says_which_kinds_it_has(
+def test_a_search_for_a_kind_that_finds_nothing_says_what_it_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
@@ -280,12 +284,7 @@ def test_a_bank_without_anything_of_a_kind_says_which_kinds_it_has(
     status, told = runner(capsys)(
         "recall", "harbour lights", "--kind", "preference", "--bank", "proj"
     )
-    assert status == 0
-    assert "knows nothing of kind preference" in told and "rule" in told
-
-
-def test_the_tools_name_every_kind() -> None:
-    assert list(KINDS) == [kind.value for kind in Kind]
+    assert status == 0 and "Only records of kind preference were searched." in told
 
 
 def test_a_section_of_a_rule_file_is_a_rule_and_a_filter_by_layer_still_counts(

@@ -17,8 +17,8 @@ from urllib.parse import quote
 import pytest
 
 from holdfast.app.memory import Holdfast
-from holdfast.interfaces.mcp.main_engine import MainEngine
-from holdfast.interfaces.mcp.server_spec import CallContext
+from holdfast.interfaces.mcp.engine import ToolEngine
+from holdfast.interfaces.mcp.protocol import CallContext
 from holdfast.settings import Settings, load_settings
 from tests.support.command_line import read, runner
 from tests.support.http.server import Server, make_home, serving
@@ -59,7 +59,7 @@ class World(NamedTuple):
 
     server: Server
     memory: Holdfast
-    engine: MainEngine
+    engine: ToolEngine
     run: Callable[..., tuple[int, str]]
 
     def post(self, path: str, **body: object) -> Any:
@@ -97,7 +97,7 @@ def world(
     for name in ("HOLDFAST_HOME", "CLAUDE_CONFIG_DIR"):
         monkeypatch.setenv(name, server.env[name])
     monkeypatch.setenv("HOLDFAST_BANK", "proj")
-    engine = MainEngine()
+    engine = ToolEngine()
     with Holdfast(load_settings()) as memory:
         yield World(server, memory, engine, runner(capsys))
     engine.close()
@@ -148,7 +148,7 @@ def _reflect_by_command(world: World) -> Any:
 
 
 REFLECTIONS: dict[str, Callable[[World], Any]] = {
-    "Python": lambda w: {"answer": w.memory.reflect(WHY, "proj", store=False).answer},
+    "Python": lambda w: {"answer": w.memory.opinions.reflect(WHY, "proj", store=False).answer},
     "command line": _reflect_by_command,
     "MCP": lambda w: w.tool("memory_reflect", query=WHY),
     "REST": lambda w: w.post("/api/v1/reflect", query=WHY, bank="proj", store=False),
@@ -262,7 +262,7 @@ def test_a_question_in_any_words_is_no_evidence(tmp_path: Path, case: str) -> No
         script.assistant("I have no record of that.")
     with open_with(tmp_path, *scripts) as memory:
         assert memory.ask(question, "proj").answer.startswith("Not known")
-        assert memory.reflect(question, "proj", store=False).answer.startswith("Not known")
+        assert memory.opinions.reflect(question, "proj", store=False).answer.startswith("Not known")
         assert not memory.reader.memories.retained(memory.context.bank_id("proj") or "")
 
 

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import pytest
 from bench.secrets import PARTS, planted
 
-from holdfast.app.background.worker import WorkerOptions, run_worker
+from holdfast.app.background.runner import WorkerOptions
+from holdfast.app.background.worker import run_worker
 from holdfast.app.memory import Holdfast
 from holdfast.app.server.keys import KeyRequest, make_key
 from holdfast.capture.inbox import make_inbox

@@ -18,7 +18,6 @@ import pytest
 from markdown_it import MarkdownIt
 
 from holdfast.app.memory import Holdfast
-from holdfast.model.curation import AGENT
 from holdfast.model.knowledge import Network
 from holdfast.settings import load_settings
 from tests.e2e.access.key_client import INTERFACES, KeyClient, ServerOperations
@@ -125,9 +124,9 @@ def fill(memory: Holdfast, root: Path) -> str:
         memory.retain(f"Bramble {n} is worth {marked(n)} to us.", Network.OPINION, 0.9)
     memory.ingest(memory.ingestion.find(list(sessions(root))))
     memory.ingestion.ingest_git(root)
-    memory.teaching.learn("care", f"Store every Bramble beside {marked(0)}.", by=AGENT)
+    memory.rules.suggest("care", f"Store every Bramble beside {marked(0)}.")
     asked = memory.ask("Why was Bramble slow?")
-    memory.reflect("is Bramble worth it")
+    memory.opinions.reflect("is Bramble worth it")
     return asked.session_id
 
 
@@ -167,7 +166,6 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
         with Holdfast(settings) as memory:
             talk = fill(memory, project(folder / "projects", SIDE.name))
             memory.rules.sync_all()
-            memory.curation.apply_decisions()
             bank = memory.context.bank_id(SIDE.name) or ""
     finally:
         os.chdir(before)
@@ -187,7 +185,7 @@ def test_a_server_quotes_code_as_it_was_written(filled: Filled, sort: str) -> No
         reads = {t["name"] for t in described.tools if t["annotations"]["readOnlyHint"]}
         for operation, ask in described.ways(sort, client):
             is_read = operation.method in ("GET", "query") or operation.path in reads
-            if not is_read and operation.path not in ("resources/read", "/api/v1/ask"):
+            if not is_read and operation.path != "/api/v1/ask":
                 continue
             for call in own_calls(operation, filled.world.own, SIDE):
                 texts.add(f"{operation.name} {dict(call.values)}", ask(call).text)

@@ -12,8 +12,8 @@ import pytest
 
 from holdfast.app.memory import Holdfast
 from holdfast.interfaces.cli.main import main
-from holdfast.interfaces.mcp.main_engine import MainEngine
-from holdfast.interfaces.mcp.server_spec import CallContext
+from holdfast.interfaces.mcp.engine import ToolEngine
+from holdfast.interfaces.mcp.protocol import CallContext
 from holdfast.model.curation import Action
 from holdfast.model.knowledge import Kind
 from holdfast.settings import load_settings
@@ -67,10 +67,10 @@ def by_page(harbour: Harbour, names: list[str]) -> None:
     client = PageClient(harbour.server)
     for name in names:
         place = "/record/memory/" + name.rpartition("/")[2]
-        shown = client.get(place).text.partition('action="/brief/judge"')[2]
+        shown = client.get(place).text.partition('action="/do/judge"')[2]
         seen = shown.partition('name="seen" value="')[2].partition('"')[0]
-        form = {"uri": name, "seen": seen, "verdict": "outdated", "why": WHY, "from": place}
-        assert client.post("/brief/judge", form).status == 303
+        form = {"ids": name, "seen": seen, "verdict": "outdated", "why": WHY, "from": place}
+        assert client.post("/do/judge", form).status == 303
 
 
 def by_rest(harbour: Harbour, names: list[str]) -> None:
@@ -82,7 +82,7 @@ def by_rest(harbour: Harbour, names: list[str]) -> None:
 
 
 def by_tool(harbour: Harbour, names: list[str]) -> None:
-    engine = MainEngine()
+    engine = ToolEngine()
     given = {"verdict": "outdated", "ids": names, "why": WHY}
     told = engine.call("review", given, CallContext(client="a client"))
     engine.close()

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from holdfast.app.memory import Holdfast
-from holdfast.app.views.handoff import hand_off
 from holdfast.errors import NotFoundError
+from holdfast.operations.briefs import handoff as hand_off
 from tests.research.answering.test_code_lines import open_with
 from tests.support.ways_in import command_ways, http_ways, mcp_ways, python_ways
 
@@ -84,7 +84,7 @@ def test_what_nobody_asked_for_has_nothing_weak(memory: Holdfast) -> None:
     assert SAID not in memory.briefs.goal_brief(QUESTION, bank="proj").text
     with pytest.raises(NotFoundError, match="nothing to hand over"):
         hand_off(memory, QUESTION, bank="proj")
-    reflected = memory.reflect(QUESTION, bank="proj", store=False)
+    reflected = memory.opinions.reflect(QUESTION, bank="proj", store=False)
     assert reflected.abstained and reflected.citations == ()
 
 

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from holdfast.app.memory import Holdfast
-from holdfast.interfaces.mcp.main_engine import MainEngine
+from holdfast.interfaces.mcp.engine import ToolEngine
 from holdfast.settings import load_settings
 from tests.e2e.test_questions_are_not_evidence import World
 from tests.support.command_line import read, runner
@@ -49,7 +49,7 @@ def world(
     for name in ("HOLDFAST_HOME", "CLAUDE_CONFIG_DIR"):
         monkeypatch.setenv(name, server.env[name])
     monkeypatch.setenv("HOLDFAST_BANK", "proj")
-    engine = MainEngine()
+    engine = ToolEngine()
     with Holdfast(load_settings()) as memory:
         yield World(server, memory, engine, runner(capsys))
     engine.close()

@@ -10,6 +10,7 @@ from holdfast.learn.presets import PRESETS
 from holdfast.model.bank import Disposition
 from holdfast.model.curation import Action
 from holdfast.model.knowledge import Network
+from holdfast.operations.concepts import keywords
 from tests.support.opinion_sessions import (
     Clock,
     ingest_and_update,
@@ -171,9 +172,10 @@ def test_records_of_one_bank_are_not_shown_in_another(
         told = (
             memory.opinions.opinions(bank, all=True), memory.browse.facts(bank, all=True),
             memory.browse.entities(bank),
-            memory.browse.concepts(bank), memory.browse.keywords(bank), memory.browse.reviews(bank),
+            memory.browse.concepts(bank), keywords(memory, bank), memory.browse.reviews(bank),
             memory.store.rules.patterns(memory.banks.get(bank).id), memory.rules.candidates(bank),
-            memory.recall(asked, bank), memory.ask(asked, bank), memory.reflect(asked, bank),
+            memory.recall(asked, bank), memory.ask(asked, bank),
+            memory.opinions.reflect(asked, bank),
             *(memory.recall(asked, bank, networks=[one]) for one in Network),
         )  # fmt: skip
         assert own in repr(told) and other not in repr(told)

@@ -16,6 +16,9 @@ from holdfast.errors import InputError, NotFoundError
 from holdfast.model.knowledge import Concept
 from holdfast.model.query import Layer
 from holdfast.model.uris import uri
+from holdfast.operations import records
+from holdfast.operations.concepts import keyword
+from holdfast.recall.lookup.topics import find_concept
 from tests.support.laws import costly
 from tests.support.memory_dump import dump
 from tests.support.prepared_home import PreparedHome
@@ -85,14 +88,14 @@ def test_a_name_given_by_a_person_survives_growth_rebuild_and_loss_of_the_founde
 ) -> None:
     gauge = concept(memory, "gauge")
     memory.correct(uri("concept", gauge.id), "Gauges in the fog")
-    renamed = memory.browse.concept("gauges in the fog")
+    renamed = find_concept(memory.reader, None, "gauges in the fog")
     assert (renamed.id, renamed.members) == (gauge.id, gauge.members)
     assert memory.show(uri("concept", gauge.id)).superseded == "tide gauge readings"
     assert places_found(memory, "Gauges in the fog") or memory.recall("fog").hits
     memory.ingestion.rebuild()
-    assert memory.browse.concept("Gauges in the fog") == renamed
+    assert find_concept(memory.reader, None, "Gauges in the fog") == renamed
     memory.forget(gauge.members[0])
-    left = memory.browse.concept("Gauges in the fog")
+    left = find_concept(memory.reader, None, "Gauges in the fog")
     assert (left.id, left.members) == (gauge.id, gauge.members[1:])
     memory.undo(2)
     assert concept(memory, "gauge") == gauge
@@ -107,7 +110,7 @@ def test_a_forgotten_concept_is_hidden_and_its_exchanges_stay(memory: Holdfast) 
         if again:
             memory.ingestion.rebuild()
         assert [c.name for c in memory.browse.concepts()] == ["crane winch brake"]
-        assert memory.browse.keyword("gauge").counts == {"exchange": 3}
+        assert keyword(memory, "gauge").counts == {"exchange": 3}
         with pytest.raises(NotFoundError, match="was forgotten"):
             memory.show(uri("concept", gauge.id))
         assert exchange_about(memory, "zircon")
@@ -177,13 +180,13 @@ def test_a_memory_joins_the_concept_of_its_subject(memory: Holdfast) -> None:
 
 def test_the_path_leads_up_to_the_concept_and_down_to_the_raw_lines(memory: Holdfast) -> None:
     gauge = concept(memory, "gauge")
-    down = memory.browse.path(uri("concept", gauge.id))
+    down = records.path(memory, uri("concept", gauge.id))
     assert [r.uri for r in down.down if r.kind == "exchange"] == list(gauge.members)
     turns = [r for r in down.down if r.kind == "turn"]
     assert len(turns) == 9 and {r.under for r in turns} == set(gauge.members)
     lines = [r for r in down.down if r.kind == "line"]
     assert len(lines) == 9 and all(r.state == "present" and r.line for r in lines)
-    up = memory.browse.path(turns[0].uri)
+    up = records.path(memory, turns[0].uri)
     assert [r.uri for r in up.up] == [uri("concept", gauge.id), gauge.members[0]]
     assert [r.kind for r in up.down] == ["line"]
     assert [r.level for r in (*up.up, up.here, *up.down)] == ["L3", "L2", "L1", "raw"]

@@ -11,6 +11,7 @@ from holdfast.model.curation import Action
 from holdfast.model.query import Layer, RecordFilter
 from holdfast.model.records import Exchange, Turn
 from holdfast.model.trust import Status, Trust
+from holdfast.recall.lookup.path import describe_record
 from holdfast.refine.sessions.embedding import embed_pending
 from tests.support.embedders import BagOfWords
 from tests.support.memory_dump import dump
@@ -175,11 +176,11 @@ def test_a_commit_can_be_corrected_forgotten_and_purged(tmp_path: Path) -> None:
         assert memory.recall("rudder").hits[0].text == (
             "Replace the rudder\n\nIt was cracked, not bent."
         )
-        found = memory.browse.find(file="rudder.py").findings
-        assert [finding.title for finding in found] == ["Replace the rudder"]
+        found = memory.browse.work("rudder.py")
+        assert [describe_record(one)[0] for one in found] == ["Replace the rudder"]
         memory.forget(commit)
         assert places_found(memory, "rudder") == []
-        assert not memory.browse.find(file="rudder.py").findings
+        assert not memory.browse.work("rudder.py")
         memory.ingestion.ingest_git(repository)
         memory.ingestion.rebuild()
         assert places_found(memory, "rudder") == []
@@ -213,7 +214,7 @@ def test_a_forgotten_exchange_hides_its_turns_and_its_part_of_the_digest(tmp_pat
         memory.forget(exchange_about(memory, "yawl").id)
         assert places_found(memory, "yawl") == []
         assert memory.recall("which colour did we paint the yawl?").hits == ()
-        assert not memory.browse.find(file="yawl.py").findings
+        assert not memory.browse.work("yawl.py")
         assert len(memory.reader.records.filter(None, RecordFilter(since="0"))) == 2
         digest = memory.reader.sessions.digest(memory.reader.banks.all()[0].id, SESSION)
         assert digest is not None

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.app.background.runner import WorkerOptions
 from holdfast.app.background.steps import STEPS
-from holdfast.app.background.worker import WorkerOptions, run_worker
+from holdfast.app.background.worker import run_worker
 from holdfast.app.ingest.ingestion import exclusion_rules
 from holdfast.app.memory import Holdfast
 from holdfast.capture import journal
@@ -307,7 +308,7 @@ def test_an_interrupted_erasure_is_finished_by_the_worker(tmp_path: Path) -> Non
     settings = replace(memory.settings, embed_model="none")
     run_worker(
         settings,
-        WorkerOptions(once=True, start_delay_s=0, linger_s=0),
+        WorkerOptions(start_delay_s=0, linger_s=0),
         [s for s in STEPS if s.name != "ingest"],
     )
     assert anywhere(tmp_path, SECRET) == []

@@ -117,7 +117,7 @@ def memory_full_of_text(root: Path) -> Holdfast:
     )
     memory.rules.sync_all()
     memory.rules.reject(memory.rules.candidates()[0].proposal.id, why="quaywall is one thing only")
-    memory.reflect("Is the quaywall parser slow?")
+    memory.opinions.reflect("Is the quaywall parser slow?")
     corrections = (
         ("memory", memory.opinions.opinions(all=True)[0].id),
         ("entity", next(e.id for e in memory.browse.entities() if WORD in e.name.lower())),

@@ -155,15 +155,3 @@ def test_searching_a_network_finds_retained_memories_and_opinions(
         found = memory.recall("crane parser", networks=[network], limit=50)
         kinds = {hit.kind for hit in found.hits}
         assert kinds == {"memory"}
-        assert memory.search.missing_networks_hint(None, [network]) == ""
-        assert memory.search.missing_networks_hint(None, []) == ""
-
-
-def test_a_network_missing_in_a_bank_is_reported_with_those_it_has(tmp_path: Path) -> None:
-    with open_dated_memory(tmp_path) as memory:
-        rule = "From now on we always load with the crane on the east quay, never by hand."
-        ingest_and_update(memory, session_on_day(3, rule))
-        memory.retain("The crane parser is slow.", "opinion", 0.8)
-        told = memory.search.missing_networks_hint(None, [Network.EXPERIENCE])
-        assert told.endswith("no memories of network experience; of those it has: opinion, world.")
-        assert memory.recall("crane parser", networks=[Network.EXPERIENCE]).hits == ()

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from holdfast.app.curation.rule_proposals import Candidate, FileChangedError
+from holdfast.app.curation.rules import Candidate, FileChangedError
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.knowledge import ProposalKind
 from holdfast.model.trust import Trust
+from holdfast.operations.decisions.rules import promote_status
 from holdfast.operations.registry import find_operation
 from holdfast.operations.running import perform
 from holdfast.refine.rules.patterns import pattern_confidence
@@ -67,7 +68,7 @@ def test_a_convention_of_three_sessions_by_two_authors_becomes_a_proposed_rule(r
     git(root, "commit", "-qm", message)
     with open_at(root.parent) as memory:
         read(memory, *(session(root, n, SAID[n]) for n in (0, 1)))
-        assert memory.rules.candidates() == [] and memory.rules.state().patterns >= 1
+        assert memory.rules.candidates() == [] and promote_status(memory).patterns >= 1
         memory.ingestion.ingest_git(root)
         memory.rules.sync_all()
         (found,) = memory.rules.candidates()
@@ -91,7 +92,7 @@ def test_approving_writes_exactly_what_was_shown(root: Path) -> None:
         )
         assert all(link.startswith("holdfast://turn/") for link in found.proposal.evidence)
         memory.rules.sync_all()
-        assert memory.rules.candidates() == [] and memory.rules.state().approved == 1
+        assert memory.rules.candidates() == [] and promote_status(memory).approved == 1
         assert "rule" in [hit.kind for hit in memory.recall("table-driven tests").hits]
 
 
@@ -109,7 +110,7 @@ def test_a_rejected_rule_is_not_proposed_in_other_words_either(root: Path) -> No
         memory.rules.reject(found.proposal.id, "only for Go")
         more = "Always use table-driven tests when you write tests for the parser."
         read(memory, session(root, 7, more), session(root, 8, SAID[0]))
-        assert memory.rules.candidates() == [] and memory.rules.state().rejected == 1
+        assert memory.rules.candidates() == [] and promote_status(memory).rejected == 1
         memory.ingestion.rebuild()
         memory.rules.sync_all()
         assert memory.rules.candidates() == []
@@ -146,7 +147,7 @@ def test_an_agents_own_text_does_not_count(root: Path) -> None:
                 memory.ingestion.find([script.write(root.parent / "claude" / "projects")])
             )
         memory.rules.sync_all()
-        assert memory.rules.state().patterns == 0
+        assert promote_status(memory).patterns == 0
 
 
 def test_the_same_pasted_text_counts_once(root: Path) -> None:
@@ -160,7 +161,7 @@ def test_a_rule_documented_in_other_words_is_not_proposed(root: Path) -> None:
     put(root, "CLAUDE.md", "# Tests\n\n- For the parser, tests are always table-driven.\n")
     with open_at(root.parent) as memory:
         read(memory, *(session(root, n, said) for n, said in enumerate(SAID)))
-        assert memory.rules.state().ripe == 1 and memory.rules.candidates() == []
+        assert promote_status(memory).ripe == 1 and memory.rules.candidates() == []
 
 
 def test_a_file_edited_between_proposal_and_approval_is_shown_again(root: Path) -> None:
@@ -274,7 +275,7 @@ def test_patterns_of_one_bank_do_not_count_in_another(root: Path) -> None:
         state_three_times(memory, root)
         read(memory, session(other, 20, SAID[0]))
         os.chdir(other)
-        assert memory.rules.candidates() == [] and memory.rules.state().ripe == 0
+        assert memory.rules.candidates() == [] and promote_status(memory).ripe == 0
 
 
 def test_forgetting_or_purging_the_evidence_removes_the_candidate(root: Path) -> None:
@@ -303,11 +304,9 @@ def _bank(memory: Holdfast, root: Path) -> str:
 def test_a_rule_taught_by_an_agent_waits_for_a_person(root: Path) -> None:
     put(root, RULES, "- Be quick.\n")
     with open_at(root.parent) as memory:
-        taught = memory.teaching.learn("testing", "Run the tests with\nmake check.", by="agent")
+        taught = memory.rules.suggest("testing", "Run the tests with\nmake check.")
         assert taught.waits and (root / RULES).read_text() == "- Be quick.\n"
-        assert (
-            memory.teaching.learn("testing", "Run the tests with make check.", by="agent") == taught
-        )
+        assert memory.rules.suggest("testing", "Run the tests with make check.") == taught
         memory.ingestion.rebuild()
         memory.rules.sync_all()
         (found,) = memory.rules.candidates()
@@ -316,26 +315,26 @@ def test_a_rule_taught_by_an_agent_waits_for_a_person(root: Path) -> None:
         memory.rules.approve(taught.waits)
         assert (root / RULES).read_text() == "- Be quick.\n- Run the tests with make check.\n"
         assert memory.rules.candidates() == []
-        again = memory.teaching.learn("testing", "Run the tests with make check.", by="agent")
+        again = memory.rules.suggest("testing", "Run the tests with make check.")
         assert again.documented == f"{RULES}:1" and not again.waits
 
 
 def test_a_rule_taught_by_an_agent_can_be_undone_or_rejected_for_good(root: Path) -> None:
     text = "Name branches after their ticket."
     with open_at(root.parent) as memory:
-        memory.teaching.learn("git", text, paths=["src/**"], by="agent")
+        memory.rules.suggest("git", text, paths=["src/**"])
         memory.undo()
         assert memory.rules.candidates() == []
-        taught = memory.teaching.learn("git", text, paths=["src/**"], by="agent")
+        taught = memory.rules.suggest("git", text, paths=["src/**"])
         memory.rules.reject(taught.waits, "we have no tickets")
-        again = memory.teaching.learn("git", text, by="agent")
+        again = memory.rules.suggest("git", text)
         assert "we have no tickets" in again.refused and not again.waits
         assert memory.rules.candidates() == [] and not (root / ".claude").exists()
 
 
 def test_a_personal_rule_taught_by_an_agent_goes_into_the_users_file(root: Path) -> None:
     with open_at(root.parent) as memory:
-        taught = memory.teaching.learn("style", "Answer in plain English.", "user", by="agent")
+        taught = memory.rules.suggest("style", "Answer in plain English.", "user")
         (found,) = memory.rules.candidates()
         assert found.proposal.path == "~/rules/style.md" and not found.changed
         memory.rules.approve(taught.waits)
@@ -367,7 +366,7 @@ def test_an_agent_can_promote_a_rule_only_if_the_settings_allow_it(root: Path) -
     with Holdfast(automatic) as memory:
         told = learned(memory, "promote")
         assert told.written == (RULES,) and (root / RULES).exists()
-        memory.teaching.learn("git", "Name branches after their ticket.", by="agent")
+        memory.rules.suggest("git", "Name branches after their ticket.")
         (left,) = learned(memory, "promote").candidates
         assert left.trust == "assistant", "an agent's words wait even so"
         assert learned(memory, "promote", left.id).written == ()

@@ -7,6 +7,7 @@ import pytest
 from holdfast.app.memory import Holdfast
 from holdfast.learn.retained_text import read_dimensions
 from holdfast.model.knowledge import Network
+from holdfast.operations.entities import entity
 from holdfast.settings import Settings
 
 NOW = "2026-11-17T12:00:00.000Z"
@@ -66,8 +67,7 @@ def test_a_retained_text_is_kept_with_what_it_states(tmp_path: Path) -> None:
         kept = memory.retain(REDIRECT, bank="proj")
         assert (kept.network, kept.where) == (Network.EXPERIENCE, "src/app/_layout.tsx:15")
         assert kept.when.startswith("2025-01-02") and kept.why.startswith("users were stuck")
-        assert memory.opinions.names_in(REDIRECT) == ["AuthProvider"]
-        about = memory.browse.about_entity("AuthProvider", "proj")
+        about = entity(memory, "AuthProvider", "proj")
         assert f"holdfast://memory/{kept.id}" in str(about)
         told = memory.retain(REDIRECT, "world", where="login", why="the loop", bank="proj")
         assert (told.network, told.where, told.why) == (Network.WORLD, "login", "the loop")

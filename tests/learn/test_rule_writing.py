@@ -9,10 +9,12 @@ import pytest
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, StoreError
+from holdfast.operations.decisions.rules import WriteConfirmation, learn
 from tests.learn.test_promotion import state_three_times
 from tests.refine.rules.test_rules import open_at
 
 RULES = ".claude/rules"
+WRITE = WriteConfirmation.WRITE
 
 
 def _log_takes_nothing(root: Path) -> None:
@@ -32,8 +34,13 @@ def _decided(memory: Holdfast) -> list[str]:
 
 def test_if_one_of_two_rules_cannot_be_removed_both_stay(root: Path) -> None:
     with open_at(root.parent) as memory:
-        memory.teaching.learn("testing", "Run the tests with make check.")
-        memory.teaching.learn("naming", "Name every fixture after what it stands for.")
+        learn(memory, "testing", "Run the tests with make check.", confirm=WRITE)
+        learn(
+            memory,
+            "naming",
+            "Name every fixture after what it stands for.",
+            confirm=WRITE,
+        )
         testing, naming = (root / RULES / f"{name}.md" for name in ("testing", "naming"))
         testing.write_text(testing.read_text() + "- Be quick.\n")
         before = naming.read_bytes()
@@ -47,13 +54,23 @@ def test_if_one_of_two_rules_cannot_be_removed_both_stay(root: Path) -> None:
 
 def test_a_rule_that_cannot_be_logged_is_removed_from_its_file(root: Path) -> None:
     with open_at(root.parent) as memory:
-        memory.teaching.learn("naming", "Name every fixture after what it stands for.")
+        learn(
+            memory,
+            "naming",
+            "Name every fixture after what it stands for.",
+            confirm=WRITE,
+        )
         naming, before = root / RULES / "naming.md", (root / RULES / "naming.md").read_bytes()
         found = state_three_times(memory, root)
         _log_takes_nothing(root)
         for act in (
-            lambda: memory.teaching.learn("testing", "Run the tests with make check."),
-            lambda: memory.teaching.learn("naming", "No name is shorter than three letters."),
+            lambda: learn(memory, "testing", "Run the tests with make check.", confirm=WRITE),
+            lambda: learn(
+                memory,
+                "naming",
+                "No name is shorter than three letters.",
+                confirm=WRITE,
+            ),
             lambda: memory.rules.approve(found.proposal.id, seen_diff=found.diff),
             memory.undo,
         ):

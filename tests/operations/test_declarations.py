@@ -9,11 +9,10 @@ import pytest
 from fastapi.routing import APIRoute
 
 from holdfast.interfaces.cli.main import COMMANDS, actions_of
-from holdfast.interfaces.http.graphql.limits import camel_name
-from holdfast.interfaces.http.graphql.schema import schema
+from holdfast.interfaces.http.graphql.schema import camel_name, schema
 from holdfast.interfaces.http.rest import rest_router
-from holdfast.interfaces.mcp.tool_choice import TOOLS
 from holdfast.interfaces.python import Holdfast, Method
+from holdfast.operations.agents.tools import SERVERS
 from holdfast.operations.operation import Operation, Parameter, operation
 from holdfast.operations.registry import NAMES, NOT_OFFERED, all_operations, find_operation
 from holdfast.operations.shapes import result_schema
@@ -103,6 +102,10 @@ def test_python_has_a_method_for_every_operation_that_an_editor_can_complete() -
 
 
 def test_tools_of_agents_are_operations_with_their_parameters() -> None:
-    for tool in TOOLS:
-        known = {parameter.name for parameter in find_operation(tool.operation).parameters}
-        assert {parameter for parameter, _ in tool.takes.values()} | set(tool.fixed) <= known
+    for server in SERVERS.values():
+        for tool in server.tools:
+            one = find_operation(tool.operation)
+            known = {parameter.name for parameter in one.parameters}
+            assert {*map(tool.parameter_of, tool.takes), *tool.presets} <= known
+            assert set(tool.needs) <= set(tool.takes)
+            assert not (server.only_reads and one.changes)

@@ -16,7 +16,7 @@ import pytest
 
 from holdfast.errors import HoldfastError
 from holdfast.interfaces.cli.main import COMMANDS
-from holdfast.interfaces.http.graphql.limits import camel_name
+from holdfast.interfaces.http.graphql.schema import camel_name
 from holdfast.interfaces.python import Holdfast
 from holdfast.operations.operation import Operation
 from holdfast.operations.registry import NOT_OFFERED, all_operations
@@ -28,8 +28,17 @@ from tests.support.http.server import Server, make_home, serving
 pytestmark = [pytest.mark.slow, pytest.mark.process]
 
 READING = [one for one in all_operations() if not one.changes]
-# These end what another call began, or speak of the caller, a server or this very moment.
-_APART = {"research show", "research cancel", "research remove", "me", "doctor", "recall-shares"}
+# These end what another call began, or speak of the caller, a server, the branch of a repository or
+# this very moment.
+_APART = {
+    "research show",
+    "research cancel",
+    "research remove",
+    "me",
+    "doctor",
+    "recall-shares",
+    "shared",
+}
 ASKED = [one for one in READING if one.name not in _APART]
 _VARYING = {
     "ms",
@@ -119,6 +128,7 @@ def given_for(place: Place, operation: Operation) -> dict[str, Any]:
         "who": {"about": "backup"},
         "handoff": {"what": place.known["session"]},
         "brief session": {"session": place.known["session"]},
+        "records": {"section": "memories"},
     }
     words = {"query": "nightly backups", "question": "Why not cron with cp?"}
     subject = operation.run.__module__.rpartition(".")[2]

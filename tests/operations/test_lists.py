@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from holdfast.app.memory import Holdfast
-from holdfast.app.search.browse import FACT_KINDS
 from holdfast.errors import InputError, NotFoundError
 from holdfast.interfaces.cli.main import main
+from holdfast.model.knowledge import FactKind, Kind
 from holdfast.operations.knowledge import KnowledgeKind
 from holdfast.operations.registry import find_operation
 from holdfast.operations.running import perform, result_text
@@ -76,7 +76,7 @@ def test_facts_come_before_the_memories_of_their_kind(memory: Holdfast) -> None:
     rest = perform(operation, memory, {**rules, "cursor": first.cursor})
     assert not rest.facts and rest.statements == whole.statements
     assert not perform(operation, memory, {}).statements
-    assert {one.value for one in KnowledgeKind} == set(FACT_KINDS)
+    assert {one.value for one in KnowledgeKind} == {*FactKind, *Kind}
 
 
 def test_lists_of_all_banks_name_the_bank_of_each_item(memory: Holdfast) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.app.memory import Holdfast
-from holdfast.app.views.handoff import hand_off
 from holdfast.errors import InputError, NotFoundError
 from holdfast.interfaces.cli.main import main
+from holdfast.operations.briefs import handoff as hand_off
 from tests.support.sample_memory import exchange_about, memory_with_session, open_memory
 from tests.support.transcripts import Script
 
@@ -50,7 +50,8 @@ def section(page: str, title: str) -> str:
 
 
 def test_a_handoff_fits_on_one_page(memory: Holdfast) -> None:
-    pack, page = hand_off(memory, SESSION[:8])
+    pack = hand_off(memory, SESSION[:8])
+    page = pack.page
     assert page.startswith("# Hand-off: ") and pack.kind == "session"
     assert "why the xebec loader fails at night. It has failed since" in section(page, "Goal")
     assert "Last: " in section(page, "State")
@@ -59,11 +60,12 @@ def test_a_handoff_fits_on_one_page(memory: Holdfast) -> None:
     assert "a guess that was wrong" in section(page, "Dead ends")
     assert "`src/xebec.py`: changed 1×" in section(page, "Files")
     assert "ghp_a1B2" not in page and "/home/dev" not in page
-    assert hand_off(memory, SESSION[:8]) == (pack, page), "the same memory, the same page"
+    assert hand_off(memory, SESSION[:8]) == pack, "the same memory, the same page"
 
 
 def test_every_line_of_a_handoff_names_a_record_that_opens(memory: Holdfast) -> None:
-    pack, page = hand_off(memory, "xebec loader")
+    pack = hand_off(memory, "xebec loader")
+    page = pack.page
     assert pack.kind == "topic" and pack.sources
     for source in pack.sources:
         assert memory.show(source.uri).record
@@ -79,7 +81,7 @@ def test_an_empty_section_says_so(tmp_path: Path) -> None:
     script.assistant("Hello, harbour.")
     with open_memory(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([script.write(tmp_path / "claude" / "projects")]))
-        _, page = hand_off(memory, f"holdfast://session/{SESSION}")
+        page = hand_off(memory, f"holdfast://session/{SESSION}").page
     for title in ("Decisions", "Dead ends", "Open questions"):
         assert "None known" in section(page, title)
     assert "None was touched." in section(page, "Files")
@@ -92,7 +94,7 @@ def test_a_subject_that_is_not_one_known_session_is_refused(memory: Holdfast) ->
     with pytest.raises(InputError, match="does not belong to one session"):
         hand_off(memory, f"holdfast://memory/{kept.id}")
     with pytest.raises(InputError, match="one bank"):
-        hand_off(memory, "xebec loader", "all")
+        hand_off(memory, "xebec loader", bank="all")
 
 
 @pytest.mark.parametrize("fails", [True, False])
@@ -106,7 +108,7 @@ def test_only_what_failed_is_a_dead_end(tmp_path: Path, fails: bool) -> None:
     script.assistant("It still fails." if fails else "I changed the export.")
     with memory_with_session(tmp_path, script) as memory:
         memory.ingestion.update()
-        pack, _ = hand_off(memory, SESSION)
+        pack = hand_off(memory, SESSION)
     assert [point.mark for point in pack.dead_ends if "export" in point.text][:1] == (
         ["did not do it"] if fails else []
     )
@@ -115,7 +117,7 @@ def test_only_what_failed_is_a_dead_end(tmp_path: Path, fails: bool) -> None:
 def test_forgotten_records_are_not_in_a_handoff(memory: Holdfast) -> None:
     decided = exchange_about(memory, "tide lock first")
     memory.forget(f"holdfast://exchange/{decided.id}")
-    _, page = hand_off(memory, SESSION)
+    page = hand_off(memory, SESSION).page
     assert "take the tide lock first" not in page
 
 

@@ -37,7 +37,7 @@ def test_without_a_model_the_evidence_is_listed_and_nothing_is_inferred(tmp_path
     with open_dated_memory(tmp_path) as memory:
         harbour(memory)
         held = memory.retain("The ferry timetable is printed too late.", "opinion", 0.8)
-        told = memory.reflect("where is the ferry timetable printed")
+        told = memory.opinions.reflect("where is the ferry timetable printed")
         assert told.answer.startswith("This is what the records say. Without a model nothing is")
         assert "What was said:" in told.answer and TWICE in told.answer
         assert (told.author, told.confidence, told.claims, told.stored) == ("", 0.0, (), ())
@@ -51,7 +51,7 @@ def test_without_a_model_the_evidence_is_listed_and_nothing_is_inferred(tmp_path
 def test_an_unknown_subject_gives_no_evidence(tmp_path: Path) -> None:
     with open_dated_memory(tmp_path) as memory:
         harbour(memory)
-        told = memory.reflect("quarterly zeppelin maintenance budget")
+        told = memory.opinions.reflect("quarterly zeppelin maintenance budget")
         assert told.abstained and told.confidence == 0 and told.stored == ()
 
 
@@ -64,7 +64,7 @@ def test_reflection_in_one_bank_uses_nothing_of_another(tmp_path: Path) -> None:
         assert [o.what for o in memory.opinions.opinions("two")] == [
             "The sloop importer is stable."
         ]
-        assert memory.reflect("is the brigantine deploy flaky", "two").abstained
+        assert memory.opinions.reflect("is the brigantine deploy flaky", "two").abstained
         assert not memory.recall("brigantine deploy", "two").hits
         ids = {bank.name: bank.id for bank in memory.banks.all()}
         memory.banks.change(BankChanges(skepticism=5, background="only two"), "two")
@@ -82,7 +82,7 @@ def test_a_model_gets_delimited_records_and_is_limited_to_them(tmp_path: Path) -
         harbour(memory)
         bank = memory.banks.change(BankChanges(skepticism=4, background="We run a harbour."))
         found = memory.recall("where is the ferry timetable printed")
-        told = memory.reflect("where is the ferry timetable printed", store=False)
+        told = memory.opinions.reflect("where is the ferry timetable printed", store=False)
         hits = shown_hits(found)
         question: Question = reflection_prompt(bank, found.query, hits)
         assert "skeptical 4 of 5" in question.system and "We run a harbour." in question.system
@@ -133,7 +133,7 @@ def test_a_citation_behind_the_full_stop_stays_with_its_sentence(
     with open_dated_memory(tmp_path) as memory:
         harbour(memory)
         found = memory.recall("where is the ferry timetable printed")
-        told = memory.reflect("where is the ferry timetable printed", store=False)
+        told = memory.opinions.reflect("where is the ferry timetable printed", store=False)
         hits = shown_hits(found)[:2]
         assert len(hits) == 2
         thought = read_model_reflection(json.dumps({"answer": said, "claims": []}))

@@ -18,6 +18,7 @@ from holdfast.sources.own_calls import is_memory_call, is_memory_lookup, without
         ("Bash", "cd /srv/app && .venv/bin/holdfast recall kafka --json | head -20"),
         ("Bash", "HOLDFAST_HOME=/tmp/h python3 -m holdfast reflect kafka"),
         ("PowerShell", "holdfast timeline"),
+        ("Bash", "holdfast grep E4711"),
         ("Bash", 'sh "/home/ada b/plugin/scripts/holdfast.sh" brief'),
         ("Bash", 'sh "/srv/holdfast.sh" review --by-agent claude-code outdated 1a2b --why "sold"'),
         ("mcp__holdfast__review", '{"verdict":"outdated","ids":["memory/1a2b"]}'),

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import threading
 
-from holdfast.app.answers.tool import Object
-from holdfast.interfaces.mcp.server_spec import CallContext
+from holdfast.interfaces.mcp.protocol import CallContext, Object
 
 go = threading.Event()
 began = threading.Event()
 
 
 class WaitingEngine:
-    """`slow` waits to be let go or taken back; all else answers at once."""
+    """`slow` waits to be let go or taken back, `broken` fails, all else answers at once."""
 
     def call(self, name: str, arguments: Object, context: CallContext) -> Object:
         context.progress("begun")
@@ -22,14 +21,10 @@ class WaitingEngine:
             began.set()
             while not go.wait(0.01) and not let_go.is_set():
                 pass
+        if name == "broken":
+            raise KeyError(name)
         context.progress("done")
         return {"content": [{"type": "text", "text": f"{name} for {context.client}"}]}
-
-    def list_resources(self) -> list[Object]:
-        return []
-
-    def read_resource(self, uri: str) -> Object:
-        raise KeyError(uri)
 
     def close(self) -> None:
         pass

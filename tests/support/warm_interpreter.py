@@ -34,7 +34,7 @@ MODULES = (
     "holdfast.inference.http_chat",
     "httpcore2",
     "httpx2",
-    "holdfast.interfaces.cli.commands.servers.worker",
+    "holdfast.interfaces.cli.commands.worker",
 )
 # Dask, psycopg and FastAPI take longer than all the rest, and few commands use them.
 LEFT_OUT = ("dask", ".scripts.", "evaluation", ".servers", "app.server", "migrate", "upgrade")

@@ -18,7 +18,6 @@ from holdfast.app.core.token import read_or_make_token
 from holdfast.app.memory import Holdfast
 from holdfast.app.transfer.export_markdown import markdown_notes
 from holdfast.app.transfer.exporting import ExportRequest
-from holdfast.app.views.handoff import hand_off
 from holdfast.brief.triggers import error_triggers, file_triggers
 from holdfast.errors import NotFoundError
 from holdfast.interfaces.cli.main import main
@@ -26,10 +25,10 @@ from holdfast.interfaces.http.app import WebApp
 from holdfast.interfaces.http.auth.browser_token import OwnerKeys
 from holdfast.interfaces.http.auth.guard import GuardRules
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
-from holdfast.interfaces.mcp.main_spec import SPEC
-from holdfast.interfaces.mcp.read_only_specs import SPECS
-from holdfast.interfaces.mcp.server_spec import CallContext, ServerSpec
+from holdfast.interfaces.mcp.engine import ToolEngine
+from holdfast.interfaces.mcp.protocol import CallContext
 from holdfast.model.to_json import to_jsonable
+from holdfast.operations.briefs import handoff as hand_off
 from holdfast.settings import Settings
 
 Way = tuple[str, object]
@@ -52,7 +51,7 @@ def python_ways(memory: Holdfast, questions: list[str], prompts: list[str]) -> I
     for question in questions:
         yield f"recall {question!r}", to_jsonable(memory.recall(question))
         yield f"ask {question!r}", to_jsonable(memory.ask(question))
-        yield f"reflect {question!r}", to_jsonable(memory.reflect(question))
+        yield f"reflect {question!r}", to_jsonable(memory.opinions.reflect(question))
         with suppress(NotFoundError):  # what no record is about cannot be handed over
             yield f"hand-off {question!r}", hand_off(memory, question).page
     for prompt in prompts:
@@ -175,27 +174,24 @@ def _visible_text(page: str) -> str:
 
 def mcp_ways(questions: list[str]) -> Iterator[Way]:
     """The tools for agents; the home is in the environment."""
-    calls: list[tuple[ServerSpec, str, dict[str, Any]]] = []
+    calls: list[tuple[str, str, dict[str, Any]]] = []
     for question in questions:
-        calls += [(SPEC, "memory", {"question": question})]
-        calls += [(SPEC, "memory_recall", {"query": question})]
-        calls += [(SPEC, "memory_reflect", {"query": question})]
-        calls += [(SPEC, "team_query", {"question": question})]
-        calls += [(SPECS["memory"], name, {"query": question}) for name in _MEMORY_SEARCHES]
-        calls += [(SPECS["search"], name, {"query": question, "format": "full", "dateRange": None})
+        calls += [("main", "memory", {"question": question})]
+        calls += [("main", "memory_recall", {"query": question})]
+        calls += [("main", "memory_reflect", {"query": question})]
+        calls += [("main", "team_query", {"question": question})]
+        calls += [("memory", name, {"query": question}) for name in _MEMORY_SEARCHES]
+        calls += [("search", name, {"query": question, "format": "full", "days": 0})
                   for name in _SEARCHES]  # fmt: skip
-    calls += [(SPECS["search"], name, {}) for name in ("get_recent_context",)]
-    calls += [(SPECS["memory"], name, {}) for name in ("memory_scan_recent_sessions",)]
-    calls += [(SPECS["search"], "find_by_type", {"type": type}) for type in ("decision", "change")]
+    calls += [("search", name, {}) for name in ("get_recent_context",)]
+    calls += [("memory", name, {}) for name in ("memory_scan_recent_sessions",)]
+    calls += [("search", "find_by_type", {"type": type}) for type in ("decision", "change")]
     made: dict[str, Any] = {}
     try:
-        for spec, name, given in calls:
-            if spec.name not in made:
-                made[spec.name] = spec.make_engine()
-            engine = made[spec.name]
-            wanted = {key: value for key, value in given.items() if value is not None}
-            _, arguments = spec.check_call({"name": name, "arguments": wanted})
-            told = engine.call(name, arguments, CallContext(client="a client"))
+        for server, name, given in calls:
+            engine = made.setdefault(server, None) or ToolEngine(server)
+            made[server] = engine
+            told = engine.call(name, given, CallContext(client="a client"))
             yield f"{name} {given}", _structured(told)
     finally:
         for engine in made.values():

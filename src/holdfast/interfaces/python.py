@@ -16,20 +16,27 @@ from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 from holdfast.app import memory as app
 from holdfast.operations import asking as _asking
 from holdfast.operations import briefs as _briefs
+from holdfast.operations import catalogue as _catalogue
 from holdfast.operations import concepts as _concepts
 from holdfast.operations import entities as _entities
 from holdfast.operations import finding as _finding
+from holdfast.operations import history as _history
 from holdfast.operations import knowledge as _knowledge
 from holdfast.operations import records as _records
 from holdfast.operations import research as _research
 from holdfast.operations import search as _search
 from holdfast.operations import sessions as _sessions
 from holdfast.operations.admin import banks as _banks
+from holdfast.operations.admin import deriving as _deriving
 from holdfast.operations.admin import machine as _machine
+from holdfast.operations.admin import remotes as _remotes
 from holdfast.operations.admin import sharing as _sharing
 from holdfast.operations.admin import status as _status
+from holdfast.operations.admin import transfer as _transfer
+from holdfast.operations.admin import usage as _usage
 from holdfast.operations.decisions import curation as _curation
 from holdfast.operations.decisions import erasing as _erasing
+from holdfast.operations.decisions import log as _log
 from holdfast.operations.decisions import reviews as _reviews
 from holdfast.operations.decisions import rules as _rules
 from holdfast.operations.operation import OWNER, Call, operation_of
@@ -95,11 +102,13 @@ class Holdfast:
         return Method(operation.run).__get__(self, type(self))
 
     recall = Method(_search.recall)
+    grep = Method(_search.grep)
+    layers = Method(_search.layers)
     ask = Method(_asking.ask)
     find = Method(_finding.find)
-    timeline = Method(_finding.timeline)
-    team = Method(_finding.team)
-    who = Method(_finding.who)
+    timeline = Method(_history.timeline)
+    team = Method(_history.team)
+    who = Method(_history.who)
     research_list = Method(_research.research_list)
     research_show = Method(_research.research_show)
     research_cancel = Method(_research.research_cancel)
@@ -145,7 +154,9 @@ class Holdfast:
     review = Method(_reviews.reviews)
     review_decide = Method(_reviews.decide_review)
     judge = Method(_curation.judge)
-    decisions = Method(_curation.decisions)
+    decisions = Method(_log.decisions)
+    records = Method(_catalogue.records)
+    review_adopt = Method(_reviews.adopt)
     learn = Method(_rules.learn)
     promote_candidates = Method(_rules.promote_candidates)
     promote_status = Method(_rules.promote_status)
@@ -159,8 +170,8 @@ class Holdfast:
     bank_unmerge = Method(_banks.bank_unmerge)
     me = Method(_banks.me)
     status = Method(_status.status)
-    cost = Method(_status.cost)
-    worth = Method(_status.worth)
+    cost = Method(_usage.cost)
+    worth = Method(_usage.worth)
     doctor = Method(_machine.doctor)
     doctor_fix = Method(_machine.doctor_fix)
     backups = Method(_machine.backups)
@@ -168,8 +179,24 @@ class Holdfast:
     providers = Method(_machine.providers)
     providers_test = Method(_machine.providers_test)
     ingest = Method(_machine.ingest)
-    imports = Method(_sharing.imports)
-    undo_import = Method(_sharing.undo_import)
+    forge = Method(_deriving.forge)
+    refine = Method(_deriving.refine)
+    import_from = Method(_transfer.import_from)
+    imports = Method(_transfer.imports)
+    undo_import = Method(_transfer.undo_import)
+    export = Method(_transfer.export)
+    remote_list = Method(_remotes.remote_list)
+    remote_add = Method(_remotes.remote_add)
+    remote_test = Method(_remotes.remote_test)
+    remote_push = Method(_remotes.remote_push)
+    remote_remove = Method(_remotes.remote_remove)
+    key_list = Method(_remotes.key_list)
+    key_new = Method(_remotes.key_new)
+    key_revoke = Method(_remotes.key_revoke)
+    share = Method(_sharing.share)
+    shared = Method(_sharing.shared)
+    unshare = Method(_sharing.unshare)
+    pull = Method(_sharing.pull)
     pulls = Method(_sharing.pulls)
     undo_pull = Method(_sharing.undo_pull)
     receive_shares = Method(_sharing.receive_shares)

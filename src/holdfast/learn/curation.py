@@ -342,7 +342,8 @@ class Curator:
             entry = Curation(0, target.bank, self._now(), action, target.uri, text, self._who)
             made = self._writer.curation.append(entry)
             self._anchor(target, text if action is Action.MERGE else "")
-            self.apply(target.bank, [target])
+            # What is remembered ends nothing; its facts are made by their stage.
+            self.apply(target.bank, [target], with_facts=action is not Action.REMEMBER)
             return made
 
     def _anchor(self, target: Target, into: str) -> None:
@@ -353,7 +354,7 @@ class Curator:
             if other is not None:
                 self._writer.concepts.save_members(target.bank, other.id)
 
-    def apply(self, bank: str, targets: Iterable[Target]) -> None:
+    def apply(self, bank: str, targets: Iterable[Target], with_facts: bool = True) -> None:
         """Compute the state of some records from the log, and derive what depends on them."""
         decisions = in_effect(self._writer.curation.log(bank))
         remembered = {memory.id for memory in self._writer.memories.remembered_uncurated(bank)}
@@ -376,8 +377,9 @@ class Curator:
                 )
         for session in sessions:
             derive_session(self._writer, StaleSession(bank, session, 0))
-        # In the same transaction, so that no fact outlives its evidence.
-        update_bank_facts(self._writer, bank)
+        if with_facts:
+            # In the same transaction, so that no fact outlives its evidence.
+            update_bank_facts(self._writer, bank)
 
     def decide_review(self, review: Review, keep: bool) -> Curation:
         """Decide a review: the record stays in force, or is retired."""

@@ -33,6 +33,9 @@ from holdfast.research.journal_lines import event_line
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from holdfast.operations.agents.calls import Lookups
+    from holdfast.settings import Settings
+
 
 def _print_ask(
     screen: Screen, answer: Answer, *, session: str = "", stream: bool = False, **_: object
@@ -127,10 +130,16 @@ def ask_options(given: Mapping[str, Any], call: Call) -> AskOptions:
         as_of=given.get("as_of", ""),
         budget=given.get("budget", Budget.MID),
         providers=given.get("providers", False),
-        model=not given.get("by_rules", False),
+        lookups=None if given.get("by_rules", False) else _open_lookups,
         remotes=call.remotes and not given.get("local", False),
         kinds=given.get("kind", ()),
     )
+
+
+def _open_lookups(settings: Settings, bank: str) -> Lookups:
+    from holdfast.operations.agents.calls import Lookups
+
+    return Lookups(settings, bank)
 
 
 def _answer(research: Investigation, call: Call) -> Answer:

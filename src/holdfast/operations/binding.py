@@ -20,6 +20,7 @@ MAX_ITEMS = 100
 # What nobody sees is no text.
 _INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"))
 _TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no")
+NO_TEXTS: Mapping[str, Any] = {}
 _TYPE_NAMES = {
     str: "a text",
     int: "a whole number",
@@ -43,11 +44,20 @@ def read_arguments(
     `as_text`, where a number is written out. Those for a screen are only known `on_screen`. Raises
     `ArgumentError`, naming what is wrong."""
     asked = [one for one in operation.parameters if on_screen or not one.arg.on_screen]
+    return read_given(operation.name, asked, given, as_text or {})
+
+
+def read_given(
+    caller: str,
+    asked: Sequence[Parameter],
+    given: Mapping[str, Any],
+    texts: Mapping[str, Any] = NO_TEXTS,
+) -> dict[str, Any]:
+    """The values of these parameters, as `read_arguments` reads them, for whatever has them."""
     known = {one.name: one for one in asked}
-    texts = as_text or {}
     for name in (*given, *texts):
         if name not in known:
-            error = unknown_name(f"`{operation.name}` takes no", str(name)[:_MAX_QUOTED], known)
+            error = unknown_name(f"`{caller}` takes no", str(name)[:_MAX_QUOTED], known)
             raise ArgumentError(error.message, error.remedy)
     read: dict[str, Any] = {}
     for parameter in asked:
@@ -57,7 +67,7 @@ def read_arguments(
             if parameter.required:
                 raise ArgumentError(f"{parameter.name} is missing.", f"It is {_said(parameter)}.")
             continue
-        read[parameter.name] = _read(parameter, value, from_text)
+        read[parameter.name] = read_value(parameter, value, from_text)
     return read
 
 
@@ -65,7 +75,8 @@ def _said(parameter: Parameter) -> str:
     return parameter.arg.help.rstrip(".") or _TYPE_NAMES.get(parameter.kind, "a value")
 
 
-def _read(parameter: Parameter, value: Any, from_text: bool) -> Any:
+def read_value(parameter: Parameter, value: Any, from_text: bool = False) -> Any:
+    """The value of a parameter; of a list, its items."""
     if not parameter.many:
         return _read_one(parameter, value, from_text)
     # One value stands for a list of one.

@@ -2,43 +2,64 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 from holdfast.app.briefs.injected_texts import InjectedTexts, read_injected
-from holdfast.app.core.context import ALL_BANKS
+from holdfast.app.core.context import ALL_BANKS, NAME_A_BANK, current_folder
 from holdfast.app.memory import Holdfast
-from holdfast.app.status.usage_report import count_tokens
-from holdfast.app.views.handoff import hand_off
+from holdfast.brief.prepared_files import prepared_brief
 from holdfast.capture.home_paths import HomePaths
-from holdfast.errors import InputError
+from holdfast.capture.redact import Redactor
+from holdfast.errors import InputError, NotFoundError
 from holdfast.language import truncate
 from holdfast.lazy_dataclass import replace
 from holdfast.lazy_named_tuple import NamedTuple
+from holdfast.learn.share_drafts import TextCleaner
 from holdfast.model.ledgers.injections import Injection
+from holdfast.model.records import Digest, Exchange, Session, Turn
+from holdfast.model.uris import SCHEME, parse_uri
 from holdfast.operations.operation import OWNER, Announcement, Arg, Call, Work, operation
 from holdfast.operations.parameters import MAX_QUESTION, Bank, Limit, OneBank
-from holdfast.operations.screen import Screen, minute, number
+from holdfast.operations.screen import Screen, count_tokens, minute, number
 from holdfast.principal import Level
-from holdfast.research.handoff import HandOff
+from holdfast.recall.core.plan import RecallPlan
+from holdfast.recall.lookup.trace import find_record
+from holdfast.regex import regex
+from holdfast.research.handoff import HandOff, as_markdown, pack_session, pack_topic
+from holdfast.sources.rule_locations import MEMORY_FILE, project_root
 
 # Nobody but a reader can tell what no longer holds.
 REVIEW_HINT = (
     "Some lines may no longer hold. `/holdfast:review` in Claude Code (with the plugin) has Claude "
     "check them against your code; `holdfast review outdated ID` drops one."
 )
+# How much is recalled about a topic: more than an answer needs, because a hand-off is read instead
+# of the sessions. Raising it makes the page longer.
+_TOPIC_PLAN = RecallPlan(limit=40, tokens=40_000, include_repeats=True)
+# A shorter bare word is taken for a topic and never for the start of a session's id.
+_MIN_ID_LENGTH = 6
 _MAX_REASON_CHARACTERS = 120
 _MAX_PATH = 1_000
 
 
+class BriefLine(NamedTuple):
+    """A line of a brief, and the record that it is about; "" for headings and the like."""
+
+    text: str
+    uri: str = ""
+
+
 class BriefText(NamedTuple):
     """The context that a session gets: its text, "" for none, and the URIs of the records that it
-    is about."""
+    is about; and its `lines` without the frame, each with its record."""
 
     id: str
     text: str
     records: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    lines: tuple[BriefLine, ...] = ()
 
 
 def _print_brief(screen: Screen, brief: BriefText, *, prompt: str = "", **_: object) -> None:
@@ -86,13 +107,46 @@ def brief(
         # On a server that others share, no thread loads a model of its own for this.
         made = memory.briefs.goal_brief(prompt, bank or None, quickly=bool(call.key))
     else:
-        made = memory.briefs.session_brief(bank or None)
+        places, settings = HomePaths(memory.settings.home), memory.settings.brief
+        made = prepared_brief(memory.store, places, id, settings) if id else None
+        made = made or memory.briefs.session_brief(bank or None)
     hint = ""
     if not id and memory.reader.banks.all():
         hint = memory.context.missing_bank_hint(id)
     elif made.text and not prompt and not memory.reader.curation.judgements(id):
         hint = REVIEW_HINT
-    return BriefText(made.id, made.text, made.records, (hint,) if hint else ())
+    notes = (hint,) if hint else ()
+    return BriefText(made.id, made.text, made.records, notes, brief_lines(made.text, made.records))
+
+
+# A line names its record in brackets, `(fact/1a2b3c4d)`; the index of exchanges begins with the id.
+_NAMED = regex(r"\b([a-z]+)/([0-9a-f]{8})\b")
+_INDEXED = regex(r"- ([0-9a-f]{8}) ")
+_OF_MEMORY_FILE = f"From {MEMORY_FILE}"
+
+
+def brief_lines(text: str, records: Sequence[str]) -> tuple[BriefLine, ...]:
+    """The lines of a brief without its frame, each with the record that it is about. A line that
+    is indented belongs to the one above it."""
+    named = [(uri, named) for uri in records if (named := parse_uri(uri))]
+    by_short = {(one.kind, one.id[:8]): uri for uri, one in reversed(named)}
+    rules = [uri for uri, one in named if one.kind == "rule"]
+    lines: list[BriefLine] = []
+    in_file = False
+    for line in text.split("\n")[1:-1]:
+        about = ""
+        if line and not line.startswith(("-", " ")):
+            in_file = line.startswith(_OF_MEMORY_FILE)
+        elif line.startswith("  ") and lines:
+            about = lines[-1].uri
+        elif line.startswith("- ") and in_file and rules:
+            about = rules.pop(0)
+        elif found := _INDEXED.match(line):
+            about = by_short.get(("exchange", found[1]), "")
+        elif line.startswith("- "):
+            about = next(filter(None, map(by_short.get, _NAMED.findall(line))), "")
+        lines.append(BriefLine(line, about))
+    return tuple(lines)
 
 
 class BriefLog(NamedTuple):
@@ -224,5 +278,43 @@ def handoff(
     For the person or agent who continues: goal, state, decisions, findings, dead ends, open
     questions, files, and the source records. Made by rules, without a model; an empty section
     says so. Secrets are redacted again, and home folders become ~. `page` is Markdown."""
-    pack, page = hand_off(memory, what, bank)
-    return pack._replace(page=page)
+    session = _handed_session(memory, what, bank)
+    if session is not None:
+        pack = pack_session(memory.reader, session, memory.context.bank_name(session.bank))
+    else:
+        pack = _topic_pack(memory, what, bank)
+    cleaner = TextCleaner(Redactor(memory.settings.redact_patterns), project_root(current_folder()))
+    return pack._replace(page=as_markdown(pack, cleaner.clean))
+
+
+def _handed_session(memory: Holdfast, what: str, bank: str) -> Session | None:
+    """The session that is named by its id or the URI of any record in it; None for a topic."""
+    named, reader = parse_uri(what), memory.reader
+    if named is None or (not named.kind and len(named.id) < _MIN_ID_LENGTH):
+        return None
+    if what.startswith(SCHEME):
+        record = find_record(reader, None, what)
+        if isinstance(record, Turn | Exchange | Digest):
+            return reader.sessions.get(record.bank, record.session)
+        if not isinstance(record, Session):
+            raise InputError(
+                f"{what} does not belong to one session.", "Name a session, or a topic in words."
+            )
+        return record
+    within = memory.context.bank_id(bank)
+    found = [] if named.kind else reader.records.find(within, "session", named.id)
+    return found[0] if len(found) == 1 and isinstance(found[0], Session) else None
+
+
+def _topic_pack(memory: Holdfast, topic: str, bank: str) -> HandOff:
+    id = memory.context.bank_id(bank)
+    if id is None:
+        raise InputError("A hand-off about a topic needs one bank.", NAME_A_BANK)
+    found = memory.search.recall_with_plan(topic, bank, _TOPIC_PLAN)
+    if found.abstained or not found.hits:
+        near = f" It has words on: {', '.join(found.suggestions[:6])}." if found.suggestions else ""
+        raise NotFoundError(
+            f"Bank {found.bank} has no record about {topic!r}: there is nothing to hand over.",
+            f"Ask in other words, or name a session.{near}",
+        )
+    return pack_topic(memory.reader, id, found.bank, topic, found.hits)

@@ -26,10 +26,11 @@ from holdfast.operations.output.records import (
 from holdfast.operations.paging import paginate
 from holdfast.operations.parameters import MAX_NAME, Bank, Cursor, Limit
 from holdfast.operations.screen import Screen, day, number
+from holdfast.operations.shapes import record_from
 from holdfast.principal import Level
 from holdfast.recall.lookup.endings import RecordEndings
 from holdfast.recall.lookup.path import describe_record
-from holdfast.recall.lookup.topics import KeywordHit
+from holdfast.recall.lookup.topics import KeywordHit, find_by_keywords, find_concept
 from holdfast.store.across_tables.lookup import Record
 from holdfast.store.knowledge.concepts import Keyword
 
@@ -99,23 +100,17 @@ def _summary(
     concept: Concept, names: Mapping[str, str], ended: Sequence[EndedSentence]
 ) -> ConceptSummary:
     known = [parse_uri(member) for member in concept.members]
-    return ConceptSummary(
-        uri("concept", concept.id),
-        concept.name,
-        concept.summary,
-        sum(one is not None and one.kind == "exchange" for one in known),
-        concept.founded,
-        concept.updated,
-        concept.files,
-        concept.keywords,
-        concept.trust,
-        names.get(concept.bank, concept.bank),
-        tuple(ended_lines(concept.updated, ended)),
+    return record_from(
+        ConceptSummary,
+        concept,
+        uri=uri("concept", concept.id),
+        bank=names.get(concept.bank, concept.bank),
+        exchanges=sum(one is not None and one.kind == "exchange" for one in known),
+        ended=tuple(ended_lines(concept.updated, ended)),
     )
 
 
-def print_concepts(screen: Screen, found: ConceptList, **_: object) -> None:
-    """Print concepts."""
+def _print_concepts(screen: Screen, found: ConceptList, **_: object) -> None:
     if not found.concepts:
         screen.line(f"No concepts in {any_bank(found.bank)} yet.")
         screen.wrap("They group exchanges that share files, words and names.")
@@ -132,7 +127,7 @@ def print_concepts(screen: Screen, found: ConceptList, **_: object) -> None:
 @operation(
     "concepts",
     Level.READ,
-    text=print_concepts,
+    text=_print_concepts,
     examples="""\
   holdfast concepts
   holdfast concepts --bank all --json""",
@@ -152,8 +147,7 @@ def concepts(
     return ConceptList(bank_name_of(memory, bank), shown, more)
 
 
-def print_concept(screen: Screen, found: ConceptDetails, **_: object) -> None:
-    """Print a concept, its history and its members, the latest first."""
+def _print_concept(screen: Screen, found: ConceptDetails, **_: object) -> None:
     screen.line(one_line(found.name), "bold")
     screen.line(found.uri, "cyan")
     screen.wrap(excerpt_of(found, found.summary, len(found.summary)), "  ")
@@ -182,7 +176,7 @@ def print_concept(screen: Screen, found: ConceptDetails, **_: object) -> None:
     "concept",
     Level.READ,
     rest="GET /concepts/{id:path}",
-    text=print_concept,
+    text=_print_concept,
     examples="""\
   holdfast concept "nightly import"
   holdfast concept 5c1f0a --json
@@ -200,7 +194,8 @@ def concept(
 
     By its name, a part of the name, its URI, its id or the start of that; of several with such a
     name, the latest changed."""
-    found = look_up(memory, bank, lambda where: memory.browse.concept(id, where))
+    reader, context = memory.reader, memory.context
+    found = look_up(memory, bank, lambda where: find_concept(reader, context.bank_id(where), id))
     trace = memory.show(uri("concept", found.id), found.bank)
     return ConceptDetails(
         *_summary(found, memory.context.bank_names(), trace.ended),
@@ -223,8 +218,7 @@ class KeywordList(NamedTuple):
     keywords: tuple[Keyword, ...]
 
 
-def print_keywords(screen: Screen, found: KeywordList, **_: object) -> None:
-    """Print keywords, and how many records of each kind have them."""
+def _print_keywords(screen: Screen, found: KeywordList, **_: object) -> None:
     for one in found.keywords:
         counts = ", ".join(number(n, kind) for kind, n in sorted(one.counts.items()))
         screen.line(f"{one_line(one.word):<28} {screen.paint(counts, 'dim')}")
@@ -235,7 +229,7 @@ def print_keywords(screen: Screen, found: KeywordList, **_: object) -> None:
 @operation(
     "keywords",
     Level.READ,
-    text=print_keywords,
+    text=_print_keywords,
     examples="""\
   holdfast keywords
   holdfast keywords --limit 200 --json""",
@@ -245,7 +239,9 @@ def keywords(memory: Holdfast, bank: Bank = "", limit: Limit = 50) -> KeywordLis
 
     The most frequent first, each with the number of records of each kind. `keyword` lists the
     records that have one."""
-    return KeywordList(bank_name_of(memory, bank), tuple(memory.browse.keywords(bank, limit)))
+    id = memory.context.bank_id(bank)
+    found = memory.reader.concepts.keywords(id, limit)
+    return KeywordList(memory.context.bank_name(id), tuple(found))
 
 
 class KeywordLeads(NamedTuple):
@@ -258,8 +254,7 @@ class KeywordLeads(NamedTuple):
     counts: dict[str, int]
 
 
-def print_keyword(screen: Screen, found: KeywordLeads, **_: object) -> None:
-    """Print records, by kind."""
+def _print_keyword(screen: Screen, found: KeywordLeads, **_: object) -> None:
     kind = ""
     for lead in found.leads:
         if lead.kind != kind:
@@ -278,7 +273,7 @@ def print_keyword(screen: Screen, found: KeywordLeads, **_: object) -> None:
     "keyword",
     Level.READ,
     rest="GET /keywords/leads",
-    text=print_keyword,
+    text=_print_keyword,
     examples="""\
   holdfast keyword retry
   holdfast keyword retry import --json""",
@@ -297,6 +292,7 @@ def keyword(
 
     Facts, memories, concepts and exchanges that have all of the words, in any form; the latest of
     each kind first."""
-    found, names = memory.browse.keyword(words, bank, limit), memory.context.bank_names()
+    id, names = memory.context.bank_id(bank), memory.context.bank_names()
+    found = find_by_keywords(memory.reader, id, words, limit)
     leads = tuple(one._replace(bank=names.get(one.bank, one.bank)) for one in found.leads)
-    return KeywordLeads(bank_name_of(memory, bank), words, leads, found.counts)
+    return KeywordLeads(memory.context.bank_name(id), words, leads, found.counts)

@@ -17,7 +17,7 @@ from holdfast.operations.paging import bank_names_of, paginate
 from holdfast.operations.parameters import MAX_NAME, Bank, Cursor, Limit
 from holdfast.operations.screen import Screen, day, number, short
 from holdfast.principal import Level
-from holdfast.recall.lookup.entities import EntityDetails
+from holdfast.recall.lookup.entities import EntityDetails, describe_entity
 
 # More than any memory holds, and no store refuses it.
 _ALL = 1 << 31
@@ -37,8 +37,7 @@ class EntityList(NamedTuple):
 _MAX_ALIASES, _MAX_LINKS, _MAX_ORDINARY_LINKS = 4, 12, 3
 
 
-def print_entities(screen: Screen, found: EntityList, **_: object) -> None:
-    """Print entities, one on each line."""
+def _print_entities(screen: Screen, found: EntityList, **_: object) -> None:
     for one in found.entities:
         line = f"{one.mentions:>5}  {one.kind.value:<9}  {one_line(one.name)}"
         line += home_note(found.bank, found.banks, one.bank)
@@ -53,7 +52,7 @@ def print_entities(screen: Screen, found: EntityList, **_: object) -> None:
 @operation(
     "entities",
     Level.READ,
-    text=print_entities,
+    text=_print_entities,
     examples="""\
   holdfast entities
   holdfast entities --kind person""",
@@ -79,8 +78,7 @@ _EntityName = Annotated[
 ]
 
 
-def print_entity(screen: Screen, about: EntityDetails, **_: object) -> None:
-    """Print an entity, its latest records, what is mentioned with it, and links of the records."""
+def _print_entity(screen: Screen, about: EntityDetails, **_: object) -> None:
     entity = about.entity
     screen.line(f"{one_line(entity.name)}  ({entity.kind.value})", "bold")
     screen.line(uri("entity", entity.id), "cyan")
@@ -119,7 +117,7 @@ def _print_links(screen: Screen, about: EntityDetails) -> None:
     "entity",
     Level.READ,
     rest="GET /entities/about",
-    text=print_entity,
+    text=_print_entity,
     examples="""\
   holdfast entity AuthProvider
   holdfast entity src/ui/rest.js --json
@@ -139,7 +137,11 @@ def entity(
     By any of its spellings (AuthProvider, "the auth provider", AuthProvider.tsx), its URI or its
     id: its other names, the latest records, what is mentioned with it, and how these records are
     linked. `correct` renames it, `forget` hides it."""
-    return look_up(memory, bank, lambda where: memory.browse.about_entity(name, where, limit))
+    from holdfast.recall.links.similar_records import SimilarRecords
+
+    found = look_up(memory, bank, lambda where: memory.browse.entity(name, where))
+    similar = SimilarRecords(memory.reader, found.bank, memory.settings.vectors)
+    return describe_entity(memory.reader, found, limit, similar)
 
 
 class EntityDecision(NamedTuple):
@@ -149,8 +151,7 @@ class EntityDecision(NamedTuple):
     entity: Entity
 
 
-def print_entity_decision(screen: Screen, made: EntityDecision, **_: object) -> None:
-    """Print what the entity is called now."""
+def _print_entity_decision(screen: Screen, made: EntityDecision, **_: object) -> None:
     entity = made.entity
     aliases = f", also {one_line(', '.join(entity.aliases))}" if entity.aliases else ""
     screen.wrap(f"{one_line(entity.name)}{aliases}  {uri('entity', entity.id)}")
@@ -161,7 +162,7 @@ def print_entity_decision(screen: Screen, made: EntityDecision, **_: object) -> 
     "entity merge",
     Level.WRITE,
     rest="POST /entities/merge",
-    text=print_entity_decision,
+    text=_print_entity_decision,
     examples="""\
   holdfast entity merge "Ann Ex" ann-dev""",
 )
@@ -186,7 +187,7 @@ def merge_entities(
     "entity split",
     Level.WRITE,
     rest="POST /entities/split",
-    text=print_entity_decision,
+    text=_print_entity_decision,
     examples="""\
   holdfast entity split AuthProvider "auth provider\"""",
 )

@@ -1,422 +1,442 @@
-"""Finding records by what they are about: by filters, by time, and in the history of a team, with
-the people who know."""
+"""Finding records by words or by filters, as an index: what each is about and what it costs to
+read; the texts on request."""
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
 from typing import Annotated
 
-from holdfast.app.core.context import ALL_BANKS, describe_bank
+from holdfast.app.core.context import ALL_BANKS, describe_bank, relative_to_project
 from holdfast.app.memory import Holdfast
-from holdfast.app.search.hit_view import endings
+from holdfast.app.search.browse import days_before, left_out_note
+from holdfast.app.search.hit_view import ended_lines
 from holdfast.errors import InputError
-from holdfast.language import truncate
-from holdfast.lazy_dataclass import replace
+from holdfast.framed_text import defang, one_line, outside_note
+from holdfast.language import cut, truncate
 from holdfast.lazy_named_tuple import NamedTuple
-from holdfast.model.query import (
-    Answer,
-    Citation,
-    Confidence,
-    Hit,
-    Layer,
-    ModelCost,
-    RecordFilter,
-    matches_path,
-)
-from holdfast.model.records import ExchangeType
-from holdfast.operations.operation import OWNER, Arg, Call, Work, operation
-from holdfast.operations.output.answer import print_answer
+from holdfast.model.imports import ImportedRecord
+from holdfast.model.kinds import is_from_outside, knowledge_kind, record_kind
+from holdfast.model.knowledge import Fact, Kind, Memory
+from holdfast.model.query import Layer, matches_path
+from holdfast.model.records import Digest, Exchange, ExchangeType, Turn
+from holdfast.model.trust import Status, Trust
+from holdfast.model.uris import uri
+from holdfast.operations.operation import Arg, Work, operation
 from holdfast.operations.output.records import print_reference
-from holdfast.operations.parameters import (
-    MAX_NAME,
-    MAX_QUESTION,
-    Bank,
-    Limit,
-    Question,
-    Since,
-    Until,
-)
-from holdfast.operations.screen import Screen, day, minute, number, short
+from holdfast.operations.parameters import MAX_QUESTION, Bank, Limit, Since, Until
+from holdfast.operations.screen import Screen, minute, number
 from holdfast.principal import Level
-from holdfast.recall.lookup.filters import Finding, Found
-from holdfast.recall.lookup.timeline import MAX_UNDATED, Event, EventKind, Timeline
-from holdfast.research.history.expertise import Expert
+from holdfast.recall.core.plan import Budget, RecallPlan
+from holdfast.recall.lookup.endings import RecordEndings
+from holdfast.recall.lookup.path import describe_record
+from holdfast.recall.query.iso_dates import read_iso_span
+from holdfast.recall.ranking.hits import estimate_tokens
+from holdfast.store.across_tables.lookup import Record
+from holdfast.store.protocol import Reader
 
+# The text of one record is cut here: about a seventh of what a tool may return.
+MAX_RECORD_CHARS = 4_000
 _MAX_PATH = 1_000
-# Around an anchor there are at most this many records on each side.
-_MAX_BESIDE = 200
+_MAX_DAYS, _MAX_OFFSET = 100_000, 10_000
+# Ranked candidates of a query before filters are applied; with fewer, a narrow filter may find
+# nothing although something matches. And the records that filters alone may give.
+_MAX_RANKED, _MAX_FILTERED, _NO_LIMIT = 200, 1_000, 1 << 30
+# Tools, files and exchanges that are listed with a session, and the length of a title.
+_MAX_LISTED = 20
+_MAX_TITLE = 160
+# Kinds of imported records that are no observations.
+_SUMMARY, _PROMPT = "summary", "prompt"
 # The width of a time (16 characters) and two spaces: what follows is aligned with the type.
-_FOUND_INDENT = " " * 18
-# The width of a mark, a time and a kind: the URI of a record stands below its title.
-_EVENT_INDENT = " " * 19
+_INDENT = " " * 18
 
 
-def _print_found(screen: Screen, found: Found, **_: object) -> None:
+class Part(StrEnum):
+    """What is looked for: requests with their results, memories and facts; sessions; what people
+    said."""
+
+    WORK = "work"
+    SESSIONS = "sessions"
+    PROMPTS = "prompts"
+
+
+class Order(StrEnum):
+    """The order of what is found."""
+
+    RELEVANCE = "relevance"
+    LATEST_FIRST = "date_desc"
+    OLDEST_FIRST = "date_asc"
+
+
+class Detail(StrEnum):
+    """An index of titles, or the texts, too."""
+
+    INDEX = "index"
+    FULL = "full"
+
+
+class Finding(NamedTuple):
+    """One record. `type` is that of an exchange, the outcome of a session, the state of a pull
+    request, who spoke, or what another program called it. `files` are those it changed or names,
+    `files_read` those an exchange only read. `ended` says how its title ended, if it does not hold
+    any more; `origin` is its name in the program that it was imported from. `tokens` is what its
+    text costs to read, `outside` a note on text from outside."""
+
+    uri: str
+    kind: str
+    time: str
+    type: str
+    title: str
+    files: tuple[str, ...]
+    files_read: tuple[str, ...]
+    session: str
+    bank: str
+    ended: str = ""
+    knowledge: Kind | None = None
+    trust: Trust | None = None
+    status: Status = Status.OBSERVED
+    origin: str = ""
+    outside: str = ""
+    tokens: int = 0
+    text: str = ""
+
+
+class Found(NamedTuple):
+    """What was found, of `total`; `more` tells that the limit left some out."""
+
+    bank: str
+    findings: tuple[Finding, ...]
+    total: int
+    more: bool = False
+    notes: tuple[str, ...] = ()
+
+
+def _print_found(screen: Screen, found: Found, *, file: str = "", **_: object) -> None:
+    everywhere = found.bank == ALL_BANKS
     if not found.findings:
         screen.line(f"Nothing in {describe_bank(found.bank)} matches these filters.")
-        screen.wrap(_other_filters(found.filter, found.bank == ALL_BANKS))
-        return
+        elsewhere = "" if everywhere else " --bank all looks in every bank."
+        screen.wrap(f"Try fewer filters, or of a file the name alone.{elsewhere}")
     for finding in found.findings:
-        bank = finding.bank if found.bank == ALL_BANKS else ""
-        _print_finding(screen, finding, found.filter.file, bank)
-    more = "; there are more, see --limit" if found.more else ""
-    shown = f"{number(len(found.findings), 'record')} in {describe_bank(found.bank)}{more}"
-    screen.line(shown, "dim")
-
-
-def _other_filters(filter: RecordFilter, everywhere: bool) -> str:
-    """What to try where nothing passes the filter."""
-    advice: list[str] = []
-    file = filter.file.rstrip("/")
-    name = file.rpartition("/")[2]
-    if name != file:
-        advice.append(f"Try the name alone ({name}).")
-    if sum(map(bool, filter)) > 1:
-        advice.append("Try fewer filters.")
-    if not everywhere:
-        advice.append("--bank all looks in every bank.")
-    if words := filter.concept or file:
-        advice.append(f"`holdfast recall {words}` searches all that was said.")
-    return " ".join(advice) or "Try another type, or other dates."
+        _print_finding(screen, finding, file, finding.bank if everywhere else "")
+    if found.findings:
+        more = "; there are more, see --limit" if found.more else ""
+        shown = f"{number(len(found.findings), 'record')} in {describe_bank(found.bank)}{more}"
+        screen.line(shown, "dim")
+    for note in found.notes:
+        screen.wrap(note)
 
 
 def _print_finding(screen: Screen, finding: Finding, wanted_file: str, bank: str) -> None:
     head = f"{minute(finding.time) or 'undated':<16}  {finding.type:<9}  "
     screen.line(screen.paint(head, "bold") + truncate(finding.title, screen.width - len(head)))
     if finding.ended:
-        screen.line(f"{_FOUND_INDENT}no longer valid: {finding.ended}")
-    width = screen.width - len(_FOUND_INDENT)
+        screen.line(f"{_INDENT}no longer valid: {finding.ended}")
+    if finding.text:
+        screen.item(finding.text, _INDENT)
     for verb, files in (("changed", finding.files), ("read", finding.files_read)):
         if files:
             ordered = sorted(files, key=lambda file: not matches_path(file, wanted_file))
-            screen.line(_FOUND_INDENT + _list_files(verb, ordered, width))
-    print_reference(screen, finding.uri, _FOUND_INDENT, finding.session, bank)
+            named = truncate(f"{verb} {', '.join(ordered)}", screen.width - len(_INDENT))
+            screen.line(f"{_INDENT}{named}")
+    print_reference(screen, finding.uri, _INDENT, finding.session, bank)
     screen.line()
 
 
-def _list_files(verb: str, files: Sequence[str], width: int) -> str:
-    """As many files as fit in a line, and the number of the others."""
-    text = f"{verb} {files[0]}"
-    for listed, file in enumerate(files[1:], start=1):
-        rest = f", and {len(files) - listed} more"
-        if len(text) + len(file) + len(rest) + len(", ") > width:
-            return text + rest
-        text += f", {file}"
-    return text
-
-
+WhatPart = Annotated[
+    Part,
+    Arg("work (what was asked and done, memories, facts), sessions, or prompts (what people said)"),
+]
+Days = Annotated[
+    int,
+    Arg(
+        "began in the last N days, unless `since` is given; what is older is counted (0: all)",
+        metavar="N",
+        least=0,
+        most=_MAX_DAYS,
+    ),
+]
+InOrder = Annotated[
+    Order | None,
+    Arg("by relevance (default with a query), the latest first, or the oldest first"),
+]
+Offset = Annotated[int, Arg("how many to leave out first", metavar="N", least=0, most=_MAX_OFFSET)]
 _FIND_EXAMPLES = """\
   holdfast find --file rest.js
   holdfast find --file src/ui/ --type bugfix --since 2026-03
   holdfast find --concept caching --limit 5 --json
-  holdfast find --type decision --bank all"""
+  holdfast find retry backoff --type decision --bank all
+  holdfast find --of sessions --detail full --limit 3"""
 
 
-@operation("find", Level.READ, text=_print_found, examples=_FIND_EXAMPLES)
+@operation("find", Level.READ, work=Work.SEARCH, text=_print_found, examples=_FIND_EXAMPLES)
 def find(
     memory: Holdfast,
+    query: Annotated[
+        str,
+        Arg(
+            "about these words, also by meaning", place="QUERY", many_words=True, most=MAX_QUESTION
+        ),
+    ] = "",
+    of: WhatPart = Part.WORK,
     file: Annotated[
         str,
         Arg("read or changed this file, or a file in this folder/", metavar="PATH", most=_MAX_PATH),
     ] = "",
     concept: Annotated[str, Arg("is about this topic", metavar="WORD", most=200)] = "",
+    meaning: Annotated[
+        bool, Arg("after what names the concept, also what is about it in other words")
+    ] = False,
     type: Annotated[ExchangeType | None, Arg("has this type")] = None,
+    kind: Annotated[Kind | None, Arg("with a query: memories and facts of this kind alone")] = None,
     since: Since = "",
     until: Until = "",
+    days: Days = 0,
+    order: InOrder = None,
+    detail: Annotated[Detail, Arg("titles alone, or also the texts")] = Detail.INDEX,
     limit: Limit = 20,
+    offset: Offset = 0,
     bank: Bank = "",
 ) -> Found:
-    """List work by file, concept, type or date
+    """List work, sessions or prompts by words, file, type or date
 
-    Exchanges and imported records; with a file also commits and pull requests. Filters
-    combine; the latest comes first. At least one filter is needed.
+    An index: title, time, and what the text costs to read (`tokens`); with `detail` full the
+    texts, too. Filters combine. Without a query the latest comes first, and a filter is needed,
+    except for sessions.
 
     A file is a path (src/ui/rest.js), the end of one (rest.js, ui/rest.js), or a folder
-    (src/ui/; the slash is optional if no file has that name). A concept is one of the
-    keywords, in any form. Dates are days, months or times in UTC, inclusive.
+    (src/ui/; the slash is optional if no file has that name); commits and pull requests that
+    touch it are listed, too. A concept is one of the keywords, in any form. Dates are days,
+    months or times in UTC, inclusive.
 
     Each finding has the files that it changed (`files`) and that it only read
     (`files_read`); `more` says that the limit left some out."""
-    names = memory.context.bank_names()
-    found = memory.browse.find(file, concept, type.value if type else "", since, until, bank, limit)
-    return replace(
-        found,
-        findings=tuple(replace(one, bank=names.get(one.bank, one.bank)) for one in found.findings),
-    )
-
-
-def _print_timeline(screen: Screen, timeline: Timeline, **_: object) -> None:
-    if timeline.events:
-        _print_events(screen, timeline)
-    for note in timeline.notes:
-        screen.wrap(note)
-    if not timeline.events:
-        screen.wrap(_other_anchor(timeline))
-    if timeline.undated:
-        least = "at least " if timeline.undated == MAX_UNDATED else ""
-        without = number(timeline.undated, "record")
-        screen.line(f"{least}{without} without a time left out", "dim")
-
-
-def _other_anchor(timeline: Timeline) -> str:
-    """What to try where there are no events."""
-    wider = "" if timeline.bank == ALL_BANKS else " --bank all looks in every bank."
-    if timeline.query:
-        return f"Try other words, or `holdfast recall` for what is loosely related.{wider}"
-    return f"No records of these kinds there. Try another --kind, or a larger --before.{wider}"
-
-
-def _print_events(screen: Screen, timeline: Timeline) -> None:
-    """The events by day, with a mark at the anchor: at its event, or between two events."""
-    around = f"around {timeline.anchor}" if timeline.anchor else "the latest"
-    screen.line(f"{describe_bank(timeline.bank)}, {around}", "dim")
-    current_day = ""
-    marked = not timeline.anchor or any(event.anchor for event in timeline.events)
-    for event in timeline.events:
-        if not marked and event.time >= timeline.anchor:
-            marked = True
-            _print_mark(screen, timeline.anchor)
-        if day(event.time) != current_day:
-            current_day = day(event.time)
-            screen.title(current_day, "bold")
-        _print_event(screen, event, event.bank if timeline.bank == ALL_BANKS else "")
-    if not marked:
-        _print_mark(screen, timeline.anchor)
-    screen.line()
-
-
-def _print_mark(screen: Screen, time: str) -> None:
-    screen.title(f"▶ {minute(time)}", "bold", "yellow")
-
-
-def _print_event(screen: Screen, event: Event, bank: str) -> None:
-    mark = "▶" if event.anchor else " "
-    head = f"{mark} {event.time[11:16]}  {event.kind:<8}  "
-    lead = f"{event.note}: " if event.kind in ("exchange", "turn") else ""
-    end = f" ({event.note})" if event.kind in ("commit", "pull", "issue", "remark") else ""
-    title = truncate(event.title, screen.width - len(head + lead + end))
-    styles = ("bold", "yellow") if event.anchor else ("bold",)
-    screen.line(f"{screen.paint(head, *styles)}{lead}{title}{end}")
-    if event.ended:
-        screen.line(f"{_EVENT_INDENT}no longer valid: {event.ended}")
-    print_reference(screen, event.uri, _EVENT_INDENT, event.session, bank)
-
-
-_TIMELINE_EXAMPLES = """\
-  holdfast timeline
-  holdfast timeline holdfast://exchange/5c1f0a9be2d47c33 --before 3 --after 10
-  holdfast timeline 2026-03-01 --kind commit
-  holdfast timeline --query "retry wrapper" --json"""
-
-
-@operation(
-    "timeline",
-    Level.READ,
-    work=Work.SEARCH,
-    text=_print_timeline,
-    examples=_TIMELINE_EXAMPLES,
-)
-def timeline(
-    memory: Holdfast,
-    anchor: Annotated[
-        str, Arg("a URI, the start of an id, a date", place="ANCHOR", most=MAX_NAME)
-    ] = "",
-    query: Annotated[
-        str, Arg("around the best match for these words", metavar="Q", most=MAX_QUESTION)
-    ] = "",
-    before: Annotated[
-        int, Arg("how many earlier records", metavar="N", least=0, most=_MAX_BESIDE)
-    ] = 5,
-    after: Annotated[
-        int, Arg("how many later records", metavar="N", least=0, most=_MAX_BESIDE)
-    ] = 5,
-    kind: Annotated[
-        tuple[EventKind, ...],
-        Arg("only this kind; repeatable (default: all but turns, facts and remarks)", most=10),
-    ] = (),
-    bank: Bank = "",
-) -> Timeline:
-    """List records before and after a record, date or topic
-
-    Digests, exchanges, commits, memories, pull requests and issues, in the order of time.
-
-    The anchor is a URI, the start of an id, or a date; or, with `query`, the best match of a
-    search. Without either, the latest records are shown. Turns are shown only if `kind` asks
-    for them, or if the anchor is a turn: then those of its session. Times are in UTC. Records
-    without a time are left out and counted.
-
-    The `note` of an event is its type, outcome, author or speaker. An anchor that is not in
-    the bank is looked for in all of them, and shown in its own."""
-    if anchor and query:
-        raise InputError("An anchor and a query cannot be combined.", "Give one of them.")
-    kinds = tuple(one.value for one in kind)
-    try:
-        found = memory.browse.timeline(anchor, query, bank, kinds, before, after)
-    except InputError as error:
-        # Words are no anchor, but may be meant as a query.
-        if anchor not in error.message or not anchor.replace(" ", "").isalpha():
-            raise
-        command = f"holdfast timeline --query {shlex.quote(anchor)}"
-        raise InputError(error.message, f"To search for it: {command}") from error
-    names = memory.context.bank_names()
-    events = tuple(replace(one, bank=names.get(one.bank, one.bank)) for one in found.events)
-    return replace(found, events=events)
-
-
-class Experts(NamedTuple):
-    """Who knows about something, best first."""
-
-    bank: str
-    about: str
-    experts: tuple[Expert, ...]
-    notes: tuple[str, ...] = ()
-
-
-def _print_experts(screen: Screen, found: Experts, **_: object) -> None:
-    for expert in found.experts:
-        _print_expert(screen, expert)
-    for note in found.notes:
-        screen.wrap(note)
-
-
-def _print_expert(screen: Screen, expert: Expert) -> None:
-    e = expert
-    share = "a program" if e.is_bot else f"{e.share:.0%} of the contributions by people"
-    what = number(e.commits, "commit")
-    what += f", {number(e.reviews, 'review')}" if e.reviews else ""
-    screen.line(screen.paint(e.name, "bold") + f"  {share}")
-    screen.line(f"  {what}, {e.first[:10]} to {e.last[:10]}; most in {', '.join(e.areas)}")
-    screen.line("  " + screen.paint("  ".join(short(uri) for uri in e.evidence), "cyan"))
-    screen.line()
-
-
-_WHO_EXAMPLES = """\
-  holdfast who payments
-  holdfast who src/billing/
-  holdfast who "retry logic of the importer" --limit 3 --json"""
-
-
-@operation("who", Level.READ, text=_print_experts, examples=_WHO_EXAMPLES)
-def who(
-    memory: Holdfast,
-    about: Annotated[
-        str,
-        Arg(
-            "a path, a folder/, or words",
-            place="TOPIC",
-            many_words=True,
-            most=MAX_QUESTION,
-            example="src/billing/",
-        ),
-    ],
-    limit: Limit = 5,
-    bank: Bank = "",
-) -> Experts:
-    """List who knows about a file or topic, by their commits
-
-    Their reviews count, too. The weight of a commit halves every year, and large changes
-    count a little more. Bots are listed after people.
-
-    Names follow the repository's mailmap. Each person is listed with the commits as
-    `evidence`, and their `share` of all people's contributions. The history must have been
-    read: `holdfast ingest REPOSITORY`."""
     id = memory.context.bank_id(bank)
-    name = memory.context.bank_name(id)
-    found = memory.browse.who_knows(about, bank, limit)
-    notes = () if found else _why_nobody(memory, id, name, about)
-    return Experts(name, about, tuple(found), notes)
-
-
-def _why_nobody(memory: Holdfast, id: str | None, name: str, about: str) -> tuple[str, ...]:
-    if memory.reader.records.counts(id).commits:
-        return (
-            f"No commit in {describe_bank(name)} is about {about!r}.",
-            "Try other words, a path, or a folder with a slash at its end.",
-        )
-    into = "" if id is None else f" into {describe_bank(name)}"
-    return (
-        f"No git history was read{into}.",
-        "`holdfast ingest REPOSITORY` reads one.",
+    search = _Search(memory, id, bank)
+    filter = _Filter(
+        relative_to_project(memory.context.banks, file.strip()), concept.strip(), type or ""
     )
-
-
-class TeamReport(NamedTuple):
-    """An answer from the history of a team: the fields of an answer, the best records of
-    `evidence`, and the `people` to ask."""
-
-    question: str
-    answer: str
-    confidence: Confidence
-    abstained: bool
-    source: str
-    citations: tuple[Citation, ...]
-    layers_searched: tuple[Layer, ...]
-    caveats: tuple[str, ...]
-    session_id: str
-    cost: ModelCost
-    weak: bool
-    evidence: tuple[Hit, ...]
-    people: tuple[Expert, ...]
-
-    @property
-    def whole_answer(self) -> Answer:
-        """The answer alone."""
-        return Answer(*self[:-2])
-
-
-def _print_team(screen: Screen, found: TeamReport, **_: object) -> None:
-    print_answer(screen, found.whole_answer)
-    if found.evidence:
-        screen.line()
-    for hit in found.evidence:
-        head = screen.paint(short(hit.uri), "cyan")
-        screen.item(f"{day(hit.time)}  {head}  {truncate(hit.text, 120)}")
-        for line in endings(hit):
-            screen.item(f"  {line}")
-    if found.people:
-        screen.line()
-        names = ", ".join(f"{p.name} ({p.share:.0%})" for p in found.people)
-        screen.item(f"ask: {names}")
-
-
-_TEAM_EXAMPLES = """\
-  holdfast team "was the tide cache ever reverted"
-  holdfast team what changed in src/billing/ since March --limit 20
-  holdfast team "who knows about payments" --json"""
-
-
-@operation("team", Level.READ, work=Work.SEARCH, text=_print_team, examples=_TEAM_EXAMPLES)
-def team(
-    memory: Holdfast,
-    question: Question,
-    limit: Limit = 10,
-    bank: Bank = "",
-    call: Call = OWNER,
-) -> TeamReport:
-    """Answer from commits, pull requests and issues; who to ask
-
-    Also from session digests and rules. Lists the supporting records and the people to ask.
-
-    Some questions are answered from git directly: who knows or reviewed X, who decided on X,
-    when X was introduced or last changed, what changed in FILE since DATE, whether X was
-    ever reverted, and why. `ask` does this too."""
-    call.progress("Asking the team's history")
-    found = memory.answers.team_query(question, bank, limit)
+    if query.strip():
+        records = search.by_words(query, of, filter, kind)
+    elif of is Part.PROMPTS:
+        raise InputError("Prompts are found by words.", "Give a query.")
+    elif of is Part.SESSIONS and not any(filter):
+        records = search.latest_sessions(max(offset + limit + 1, _MAX_RANKED), since, until)
+    else:
+        records = search.by_filter(of, filter, since, until, meaning)
+    first = read_iso_span(since).first if since else days_before(memory.now(), days)
+    end = read_iso_span(until).end if until else ""
+    inside = [one for one in records if _is_between(_start(one), first, end)]
+    if order is not Order.RELEVANCE and (order or not query.strip()) and not meaning:
+        inside.sort(key=_start, reverse=order is not Order.OLDEST_FIRST)
+    left = len(records) - len(inside)
+    note = left_out_note(left, days) if left and days and not since else ""
+    page = inside[offset : offset + limit]
     names = memory.context.bank_names()
-    answer = found.answer
-    return TeamReport(
-        answer.question,
-        answer.answer,
-        answer.confidence,
-        answer.abstained,
-        answer.source,
-        answer.citations,
-        answer.layers_searched,
-        answer.caveats,
-        answer.session_id,
-        answer.cost,
-        answer.weak,
-        tuple(replace(hit, bank=names.get(hit.bank, hit.bank)) for hit in found.evidence),
-        found.people,
+    missing = memory.context.missing_bank_hint(id)
+    return Found(
+        memory.context.bank_name(id),
+        tuple(_finding(memory.reader, one, names, detail is Detail.FULL) for one in page),
+        len(inside),
+        len(inside) > offset + limit,
+        tuple(one for one in (missing, note) if one),
     )
+
+
+class _Filter(NamedTuple):
+    """What the work must have; "" for anything."""
+
+    file: str
+    concept: str
+    type: str
+
+    def accepts(self, record: Record) -> bool:
+        """Whether a record has it, as its own fields say."""
+        if not any(self):
+            return True
+        if isinstance(record, ImportedRecord):
+            touched, keywords, type = record.files, record.labels, record.type
+        elif isinstance(record, Exchange):
+            touched = (*record.files_modified, *record.files_read)
+            keywords, type = record.keywords, record.type.value
+        else:
+            return False
+        return (
+            self.type in ("", type)
+            and (not self.file or any(matches_path(path, self.file) for path in touched))
+            and self.concept.lower() in " ".join(keywords).lower()
+        )
+
+
+class _Search:
+    """The ways in which records of a bank are found."""
+
+    def __init__(self, memory: Holdfast, id: str | None, bank: str) -> None:
+        self._memory, self._reader = memory, memory.reader
+        self._id, self._bank = id, bank
+
+    def by_words(
+        self, query: str, of: Part, filter: _Filter, kind: Kind | None = None
+    ) -> list[Record]:
+        """The relevant records, best first."""
+        layers, is_wanted = _PARTS[of]
+        kinds = () if kind is None else (kind,)
+        plan = RecallPlan(layers, _MAX_RANKED, Budget.HIGH, tokens=_NO_LIMIT, knowledge=kinds)
+        plan = plan._replace(include_repeats=True, anchors=False, raw=False)
+        hits = self._memory.search.recall_with_plan(query, self._bank, plan).hits
+        found = [
+            record
+            for hit in hits
+            for record in self._reader.records.find(
+                hit.bank, hit.kind, hit.uri.rpartition("/")[2], 1
+            )
+        ]
+        return [one for one in found if is_wanted(one) and filter.accepts(one)]
+
+    def by_filter(
+        self, of: Part, filter: _Filter, since: str, until: str, meaning: bool
+    ) -> list[Record]:
+        """The work that matches, the latest first, or its sessions; with `meaning` after them what
+        is about the concept in other words."""
+        work = self._memory.browse.work(*filter, since, until, self._bank, _MAX_FILTERED)
+        found: list[Record] = [*work]
+        if of is Part.SESSIONS:
+            sessions = dict.fromkeys((one.bank, getattr(one, "session", "")) for one in found)
+            digests = [self._reader.sessions.digest(*one) for one in sessions]
+            return [one for one in digests if one is not None]
+        if meaning and filter.concept:
+            known = {(one.bank, one.id) for one in found}
+            more = self.by_words(filter.concept, of, _Filter(filter.file, "", filter.type))
+            found += [one for one in more if (one.bank, one.id) not in known and _is_labelled(one)]
+        return found
+
+    def latest_sessions(self, most: int, since: str, until: str) -> list[Record]:
+        """The summaries of sessions, ours and imported ones."""
+        first = read_iso_span(since).first if since else ""
+        end = read_iso_span(until).end if until else ""
+        passages = self._reader.passages.recent(self._id, "digest", most, first, end)
+        found: list[Record] = [
+            one
+            for place in passages
+            for one in self._reader.records.find(place.bank, "digest", place.id, 1)
+        ]
+        return [*found, *self._reader.imports.latest(self._id, _SUMMARY, most)]
+
+
+def _is_work(record: Record) -> bool:
+    return not isinstance(record, ImportedRecord) or record.kind not in (_SUMMARY, _PROMPT)
+
+
+def _is_labelled(record: Record) -> bool:
+    return isinstance(record, Exchange | ImportedRecord)
+
+
+def _is_session(record: Record) -> bool:
+    is_summary = isinstance(record, ImportedRecord) and record.kind == _SUMMARY
+    return isinstance(record, Digest) or is_summary
+
+
+def _is_prompt(record: Record) -> bool:
+    if isinstance(record, ImportedRecord):
+        return record.kind == _PROMPT
+    return isinstance(record, Turn) and record.role.value == "user"
+
+
+_PARTS: dict[Part, tuple[tuple[Layer, ...], Callable[[Record], bool]]] = {
+    Part.WORK: ((Layer.OBSERVATIONS,), _is_work),
+    Part.SESSIONS: ((Layer.SUMMARIES, Layer.OBSERVATIONS), _is_session),
+    Part.PROMPTS: ((Layer.TRANSCRIPTS, Layer.OBSERVATIONS), _is_prompt),
+}
+
+
+def _start(record: Record) -> str:
+    return describe_record(record)[1]
+
+
+def _is_between(time: str, first: str, end: str) -> bool:
+    return first <= time and (not end or time < end)
+
+
+def _finding(reader: Reader, record: Record, names: dict[str, str], full: bool) -> Finding:
+    kind, (title, time) = record_kind(record), describe_record(record)
+    session: str = getattr(record, "session", "")
+    host = reader.sessions.get(record.bank, session) if session else None
+    text, outside = record_text(reader, record), is_from_outside(record)
+    if isinstance(record, Digest) and full:
+        text = "\n".join((text, *_work_lines(reader, record)))
+    text = defang(cut(text, MAX_RECORD_CHARS), outside)
+    endings = RecordEndings(reader)
+    # Of the words of the text, too, something may not hold any more.
+    ended = ended_lines(time, endings.of(record, f"{title}\n\n{text}")) if full else []
+    return Finding(
+        uri(kind, record.id),
+        kind,
+        time,
+        _type(record),
+        truncate(one_line(title), _MAX_TITLE),
+        _files(record),
+        getattr(record, "files_read", ()),
+        host.host if host else session,
+        names.get(record.bank, record.bank),
+        endings.label(record, title),
+        knowledge_kind(record),
+        getattr(record, "trust", None),
+        getattr(record, "status", Status.OBSERVED),
+        record.origin if isinstance(record, ImportedRecord) else "",
+        outside_note(f"{title}\n{text}") if outside else "",
+        estimate_tokens(text),
+        "\n".join((*ended, text)) if full else "",
+    )
+
+
+def record_text(reader: Reader, record: Record) -> str:
+    """What a record says, as a search quotes it, with its keywords and files."""
+    passages = reader.passages.of_records(record.bank, record_kind(record), [record.id])
+    labels = getattr(record, "keywords", getattr(record, "labels", ()))
+    lists = {"Keywords": labels, "Files": (*_files(record), *getattr(record, "files_read", ()))}
+    return "\n".join((*(one.body for one in passages), *_lists(lists)))
+
+
+def _files(record: Record) -> tuple[str, ...]:
+    return getattr(record, "files_modified", getattr(record, "files", ()))
+
+
+def _lists(lists: Mapping[str, Sequence[str]]) -> list[str]:
+    return [f"{name}: {', '.join(items)}" for name, items in lists.items() if items]
+
+
+def _work_lines(reader: Reader, digest: Digest) -> list[str]:
+    """What a session took: messages of each side, uses of each tool, the files it changed, and its
+    latest exchanges."""
+    counts = reader.turns.counts(digest.bank, digest.session)
+    exchanges = reader.sessions.exchanges(digest.bank, digest.session)
+    changed = dict.fromkeys(file for one in exchanges for file in one.files_modified)
+    told = {
+        "Messages": [f"{count} {role}" for role, tool, count in counts if not tool],
+        "Tools": [f"{tool} {count}" for _, tool, count in counts if tool][:_MAX_LISTED],
+        "Files changed": list(changed)[:_MAX_LISTED],
+    }
+    done = (
+        f"- {uri('exchange', one.id)} {truncate(one.title, _MAX_TITLE)}"
+        for one in exchanges[-_MAX_LISTED:]
+    )
+    return [*_lists(told), *done]
+
+
+def _type(record: Record) -> str:
+    match record:
+        case Exchange():
+            return record.type.value
+        case Digest():
+            return record.outcome.value
+        case Memory():
+            return record.network.value
+        case Fact():
+            return record.kind.value
+        case Turn():
+            return record.role.value
+        case ImportedRecord():
+            return record.type
+        case _:
+            state = getattr(record, "state", None)
+            return str(state.value) if state is not None else record_kind(record)

@@ -9,7 +9,7 @@ from typing import Annotated, TypeVar, cast
 
 from holdfast.app.core.context import ALL_BANKS, describe_bank
 from holdfast.app.memory import Holdfast
-from holdfast.app.search.audit import StaleRecord
+from holdfast.app.search.audit import Audit
 from holdfast.app.search.audit import audit as audit_records
 from holdfast.errors import NotFoundError
 from holdfast.framed_text import one_line
@@ -100,10 +100,9 @@ _NO_FACTS = (
 )
 
 
-def print_facts(
+def _print_facts(
     screen: Screen, found: FactList, *, kind: KnowledgeKind | None = None, **_: object
 ) -> None:
-    """Print facts, then statements of sessions."""
     for fact in found.facts:
         _print_fact(screen, fact, home_note(found.bank, found.banks, fact.bank))
     for one in found.statements:
@@ -153,7 +152,7 @@ def _print_memory(screen: Screen, one: Memory, home: str) -> None:
 @operation(
     "facts",
     Level.READ,
-    text=print_facts,
+    text=_print_facts,
     examples="""\
   holdfast facts
   holdfast facts --kind decision
@@ -183,7 +182,8 @@ def facts(
     name = kind.value if kind else ""
     known: list[Fact | Memory] = [*memory.browse.facts(bank, name, all)]
     if name in set(Kind):
-        known += memory.browse.statements(bank, Kind(name), _ALL)
+        endings = RecordEndings(memory.reader)
+        known += (one for one in _retained(memory, bank, name) if not endings.of(one, one.what))
     page, more = paginate(known, _fact_key, limit, cursor)
     id = memory.context.bank_id(bank)
     counts: dict[str, int] = {}
@@ -199,6 +199,12 @@ def facts(
         bank_names_of(memory, page),
         more,
     )
+
+
+def _retained(memory: Holdfast, bank: str, kind: str) -> list[Memory]:
+    """What sessions said of a kind, without tasks that were done."""
+    ids, read = memory.context.bank_ids(bank), memory.reader.memories.retained
+    return [one for id in ids for one in read(id, limit=_ALL, kind=kind, only_open=True)]
 
 
 def _fact_key(one: Fact | Memory) -> tuple[int, str, str, str]:
@@ -217,8 +223,7 @@ class MemoryList(NamedTuple):
     cursor: str | None
 
 
-def print_memories(screen: Screen, found: MemoryList, **_: object) -> None:
-    """Print memories."""
+def _print_memories(screen: Screen, found: MemoryList, **_: object) -> None:
     for one in found.memories:
         _print_memory(screen, one, home_note(found.bank, found.banks, one.bank))
     if not found.memories:
@@ -228,7 +233,7 @@ def print_memories(screen: Screen, found: MemoryList, **_: object) -> None:
 @operation(
     "memories",
     Level.READ,
-    text=print_memories,
+    text=_print_memories,
     examples="""\
   holdfast memories
   holdfast memories --kind decision --bank all""",
@@ -247,8 +252,7 @@ def memories(
     if kind is None:
         page, more = cast(Page[Memory], latest_records(memory, "memory", bank, limit, cursor))
     else:
-        ids, read = memory.context.bank_ids(bank), memory.reader.memories.retained
-        known = [one for id in ids for one in read(id, limit=_ALL, kind=kind, only_open=True)]
+        known = _retained(memory, bank, kind)
         page, more = paginate(known, lambda one: (one.when, one.id, one.bank), limit, cursor)
         endings = RecordEndings(memory.reader)
         page = [cast(Memory, endings.with_status(one)) for one in page]
@@ -267,10 +271,9 @@ class OpinionList(NamedTuple):
     cursor: str | None
 
 
-def print_opinions(
+def _print_opinions(
     screen: Screen, found: OpinionList, *, changes: bool = False, **_: object
 ) -> None:
-    """Print opinions, or their changes."""
     for one in found.changes:
         before = f"{one.before:.2f} → " if one.before is not None else ""
         head = f"{minute(one.time)}  {one.note} {before}{one.confidence:.2f}"
@@ -299,7 +302,7 @@ def _print_opinion(screen: Screen, o: Opinion, home: str) -> None:
 @operation(
     "opinions",
     Level.READ,
-    text=print_opinions,
+    text=_print_opinions,
     examples="""\
   holdfast opinions
   holdfast opinions --changes         which opinions changed, and when
@@ -342,8 +345,7 @@ class CommitList(NamedTuple):
     cursor: str | None
 
 
-def print_commits(screen: Screen, found: CommitList, **_: object) -> None:
-    """Print commits."""
+def _print_commits(screen: Screen, found: CommitList, **_: object) -> None:
     for one in found.commits:
         home = home_note(found.bank, found.banks, one.bank)
         screen.line(excerpt_of(one, one.subject, _MAX_TITLE), "bold")
@@ -357,7 +359,7 @@ def print_commits(screen: Screen, found: CommitList, **_: object) -> None:
 @operation(
     "commits",
     Level.READ,
-    text=print_commits,
+    text=_print_commits,
     examples="""\
   holdfast commits --limit 10""",
 )
@@ -371,20 +373,6 @@ def commits(
     page, more = cast(Page[Commit], found)
     names = bank_names_of(memory, page)
     return CommitList(bank_name_of(memory, bank), tuple(page), names, more)
-
-
-class Audit(NamedTuple):
-    """The records whose code changed, the most changed first, and how many there are in all
-    (`outdated`); how many records are fresh, name files that are in no git history that was read
-    (`unknown`), or name no file. `histories` counts the repositories that were read."""
-
-    bank: str
-    stale: tuple[StaleRecord, ...]
-    outdated: int
-    fresh: int
-    unknown: int
-    about_no_file: int
-    histories: int
 
 
 def print_audit(screen: Screen, found: Audit, **_: object) -> None:
@@ -447,15 +435,7 @@ def audit(
     were changed, renamed or deleted since, the most changed first. Records without a file that is
     in a git history are only counted; the history must have been read. A record that was
     confirmed (`confirm`) is not listed again until its code changes again."""
-    id = memory.context.bank_id(bank)
-    found, names = audit_records(memory.reader, id, file), memory.context.bank_names()
+    id, names = memory.context.bank_id(bank), memory.context.bank_names()
+    found = audit_records(memory.reader, id, file)
     shown = (one._replace(bank=names.get(one.bank, one.bank)) for one in found.stale[:limit])
-    return Audit(
-        memory.context.bank_name(id),
-        tuple(shown),
-        len(found.stale),
-        found.fresh,
-        found.unknown,
-        found.about_no_file,
-        found.histories,
-    )
+    return found._replace(bank=memory.context.bank_name(id), stale=tuple(shown))

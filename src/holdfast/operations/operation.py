@@ -40,12 +40,18 @@ class Work(StrEnum):
     RUN_LONG = "run_long"
 
 
+# Called with how much is done, and how much there is in all.
+Bar = Callable[[int, int], None]
+
+
 class Call:
     """For whom an operation runs. `who` is the author of a decision, "" for the user of this
     machine. An agent's words are its own, not the user's. `quick` prefers a fast start to the best
     ranking, `remotes` allows to ask team servers. On a server the caller is in no folder, so none
-    says where something is stored. `progress` is told in words what goes on, and `on_step` each
-    step of a question as the line that its journal keeps."""
+    says where something is stored. `progress` is told in words what goes on, `notice` what a
+    person should know beside the result, and `on_step` each step of a question as the line that its
+    journal keeps. `watch` makes a bar, of what is done and how a count of it is written. `agreed`
+    is the plan that a person saw and agreed to. `ask_secret` asks for what must not be shown."""
 
     def __init__(
         self,
@@ -58,6 +64,9 @@ class Call:
         key: str = "",
         on_step: Callable[[dict[str, Any]], None] = lambda step: None,
         in_folder: bool = True,
+        notice: Callable[[str], None] = lambda text: None,
+        watch: Callable[[str, Callable[[int], str]], Bar] = lambda what, count: _no_bar,
+        ask_secret: Callable[[str], str] = lambda question: "",
     ) -> None:
         self.who = who
         self.by_agent = by_agent
@@ -69,6 +78,14 @@ class Call:
         self.key = key
         self.on_step = on_step
         self.in_folder = in_folder
+        self.notice = notice
+        self.watch = watch
+        self.ask_secret = ask_secret
+        self.agreed: Any = None
+
+
+def _no_bar(done: int, total: int) -> None:
+    """Progress that nobody watches."""
 
 
 OWNER = Call()
@@ -124,13 +141,15 @@ class Parameter(NamedTuple):
 class Announcement(NamedTuple):
     """What an operation is about to do, for a person to agree to: the diff of a file, lines, and a
     question; `what` it changes. Without a diff and lines there is nothing to do. The operation gets
-    the diff as `seen` if it takes that, so that it writes nothing else."""
+    the diff as `seen` if it takes that, and the `plan` as `call.agreed`, so that it does nothing
+    else."""
 
     lines: tuple[str, ...]
     question: str = "Go ahead?"
     default: bool = True
     what: str = "the memory"
     diff: str = ""
+    plan: Any = None
 
 
 # The result and the arguments of an operation as text on a screen.

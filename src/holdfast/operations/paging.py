@@ -6,7 +6,7 @@ import base64
 import binascii
 import json
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
@@ -14,9 +14,6 @@ from holdfast.model.query import Passage
 from holdfast.recall.lookup.endings import RecordEndings
 from holdfast.store.across_tables.lookup import Record
 from holdfast.store.protocol import Reader
-
-if TYPE_CHECKING:
-    pass
 
 T = TypeVar("T")
 # The items of a page, and the next cursor; None at the end.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from holdfast.errors import InputError
 from holdfast.model.knowledge import Kind, Network
 from holdfast.model.query import Layer
 from holdfast.operations.operation import Arg
@@ -21,6 +22,17 @@ _MAX_DATE = 40
 def last_moment(text: str) -> str:
     """The last moment of a day or a month, as records are ordered by it."""
     return read_iso_span(text).last
+
+
+def agent_name(text: str) -> str:
+    """The name of an agent in the spelling that sessions have. The readers of all agents are
+    imported only if there is a name."""
+    from holdfast.sources import conversation, registry
+
+    wanted, known = text.strip().lower(), [*registry.agents(), conversation.AGENT]
+    if wanted and wanted not in known:
+        raise InputError(f"There is no agent {text!r}.", f"One of: {', '.join(known)}.")
+    return wanted
 
 
 Bank = Annotated[
@@ -67,7 +79,9 @@ AsOf = Annotated[
 ]
 Since = Annotated[str, Arg("began on this date or later", most=_MAX_DATE, metavar="DATE")]
 Until = Annotated[str, Arg("began on this date or earlier", most=_MAX_DATE, metavar="DATE")]
-Agent = Annotated[str, Arg("only sessions of this agent", most=100, metavar="NAME")]
+Agent = Annotated[
+    str, Arg("only sessions of this agent", most=100, metavar="NAME", read=agent_name)
+]
 Query = Annotated[
     str,
     Arg(
@@ -126,3 +140,4 @@ Branch = Annotated[
         metavar="NAME",
     ),
 ]
+DryRun = Annotated[bool, Arg("only show what would be done")]

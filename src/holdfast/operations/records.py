@@ -7,14 +7,14 @@ from typing import Annotated, Any, cast
 
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import Holdfast, open_memory
-from holdfast.app.search.code_freshness import whole_anchor
+from holdfast.app.search.code_freshness import confirmations, whole_anchor
 from holdfast.app.search.hit_view import ended_lines
 from holdfast.errors import HoldfastError
 from holdfast.framed_text import defang, one_line, quote
 from holdfast.language import cut, truncate
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.anchors import CodeAnchor, FileFreshness
-from holdfast.model.curation import Action, Curation
+from holdfast.model.curation import Action, Curation, Judgement
 from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.graph import LinkedRecord
 from holdfast.model.kinds import is_from_outside, knowledge_kind, record_kind
@@ -25,13 +25,19 @@ from holdfast.model.to_json import to_jsonable
 from holdfast.model.trust import Freshness, Status
 from holdfast.model.uris import uri
 from holdfast.operations.operation import Arg, operation
-from holdfast.operations.output import commit as commit_output
-from holdfast.operations.output import thread
+from holdfast.operations.output.history import (
+    print_commits,
+    print_details,
+    print_remark,
+    print_remarks,
+    print_thread,
+)
 from holdfast.operations.parameters import AnyBank, AsOf, RecordId
 from holdfast.operations.screen import Screen, day, minute, number, short
+from holdfast.operations.shapes import record_from
 from holdfast.principal import Level
 from holdfast.recall.lookup.commits import CommitDetails, SessionCommit
-from holdfast.recall.lookup.path import Path, PathStep, describe_record
+from holdfast.recall.lookup.path import Path, PathStep, describe_record, path_through
 from holdfast.recall.lookup.trace import RawLine, RawState
 from holdfast.refine.core.passages import turn_text
 
@@ -71,7 +77,9 @@ class ShownRecord(NamedTuple):
     `ended` are its sentences that do not hold any more. `history` are decisions about it, `life`
     the changes of its status, `bearings` the evidence of a fact, `beliefs` the confidence of an
     opinion over time; `commit` are the details of a commit, `commits` those that a session made,
-    `anchor` its place in the code, and `links` the records that it is linked to, if asked for."""
+    `anchor` its place in the code, and `links` the records that it is linked to, if asked for.
+    `verdict` says whether briefs should tell it, `confirmed` that it still holds although its code
+    changed."""
 
     uri: str
     kind: str
@@ -92,6 +100,8 @@ class ShownRecord(NamedTuple):
     commits: tuple[SessionCommit, ...]
     anchor: RecordAnchor | None
     links: tuple[LinkedRecord, ...] | None
+    verdict: Judgement | None
+    confirmed: Curation | None
 
 
 # The start of a text, in characters: of superseded words and of a raw line about six lines, of a
@@ -111,7 +121,7 @@ _RAW_STATES = {
 }
 
 
-def print_shown(
+def _print_shown(
     screen: Screen,
     found: ShownRecord,
     *,
@@ -127,7 +137,7 @@ def print_shown(
     if raw:
         return _print_raw_line(screen, id, bank, as_of)
     _print_record(screen, found, full)
-    commit_output.print_commits(screen, found.commits)
+    print_commits(screen, found.commits)
     screen.section(
         "confidence over time:",
         (
@@ -179,11 +189,11 @@ def _print_record(screen: Screen, found: ShownRecord, full: bool) -> None:
     elif found.commit is not None:
         # The files are among the details.
         _print_fields(screen, to_jsonable(record) | {"files": []}, is_from_outside(record))
-        commit_output.print_details(screen, found.commit, full)
+        print_details(screen, found.commit, full)
     elif isinstance(record, Pull | Issue):
-        thread.print_thread(screen, record)
+        print_thread(screen, record)
     elif isinstance(record, Remark):
-        thread.print_remark(screen, record)
+        print_remark(screen, record)
     else:
         is_said = found.knowledge and isinstance(record, Fact | Rule)
         says = {"knowledge": found.knowledge.value} if found.knowledge and is_said else {}
@@ -192,7 +202,7 @@ def _print_record(screen: Screen, found: ShownRecord, full: bool) -> None:
 
 def _print_below(screen: Screen, below: Sequence[Any]) -> None:
     """What it is made of; what was said under a pull or an issue, in full."""
-    thread.print_remarks(screen, (one for one in below if isinstance(one, Remark)))
+    print_remarks(screen, (one for one in below if isinstance(one, Remark)))
     parts = [one for one in below if not isinstance(one, Remark)]
     if parts:
         screen.title(f"made of {len(parts)}:")
@@ -308,7 +318,7 @@ _EXAMPLES = """\
   holdfast show commit/1f0c9d2 --full"""
 
 
-@operation("show", Level.READ, rest="GET /records/{id:path}", text=print_shown, examples=_EXAMPLES)
+@operation("show", Level.READ, rest="GET /records/{id:path}", text=_print_shown, examples=_EXAMPLES)
 def show(
     memory: Holdfast,
     id: RecordId,
@@ -336,30 +346,24 @@ def show(
     if line is not None:
         # The file is the user's own, but an agent may ask, and pass on what it gets.
         line = line._replace(text=memory.context.redact(line.text))
-    anchor = whole_anchor(memory.reader, record)
-    return ShownRecord(
-        uri(found.kind, record.id),
-        found.kind,
-        knowledge_kind(record),
-        record,
-        memory.inventory.without_model(record) if rules else None,
-        found.above,
-        found.below,
-        line,
-        found.superseded,
-        found.note,
-        found.ended,
-        found.history,
-        tuple(RecordStatus(one.time, one.status, one.because) for one in found.lives),
-        tuple(
+    name = uri(found.kind, record.id)
+    return record_from(
+        ShownRecord,
+        found,
+        uri=name,
+        knowledge=knowledge_kind(record),
+        by_rules=memory.inventory.without_model(record) if rules else None,
+        raw=line,
+        life=tuple(RecordStatus(one.time, one.status, one.because) for one in found.lives),
+        bearings=tuple(
             RecordEvidence(one.time, "against" if one.against else "for", one.how, one.uri)
             for one in found.bearings
         ),
-        found.beliefs,
-        found.story,
-        found.commits,
-        _anchor(anchor),
-        _links(memory, record) if links else None,
+        commit=found.story,
+        anchor=_anchor(whole_anchor(memory.reader, record)),
+        links=_links(memory, record) if links else None,
+        verdict=memory.reader.curation.judgements(record.bank).get(name),
+        confirmed=confirmations(memory.reader, record.bank).get(name),
     )
 
 
@@ -375,8 +379,7 @@ def _links(memory: Holdfast, record: Any) -> tuple[LinkedRecord, ...]:
     return tuple(linked_records(memory.reader, record, memory.settings.vectors))
 
 
-def print_path(screen: Screen, found: Path, **_: object) -> None:
-    """Print the steps of a path, each on a line."""
+def _print_path(screen: Screen, found: Path, **_: object) -> None:
     for step in found.up:
         _print_step(screen, step)
     _print_step(screen, found.here, "bold")
@@ -402,7 +405,7 @@ def _print_step(screen: Screen, step: PathStep, *styles: str) -> None:
     "path",
     Level.READ,
     rest="GET /records/{id:path}/path",
-    text=print_path,
+    text=_print_path,
     examples="  holdfast path 5c1f0a",
 )
 def path(memory: Holdfast, id: RecordId, bank: AnyBank = ALL_BANKS) -> Path:
@@ -410,4 +413,4 @@ def path(memory: Holdfast, id: RecordId, bank: AnyBank = ALL_BANKS) -> Path:
 
     From the facts and concepts that were made from it, through exchanges and turns, down to the
     raw transcript lines; each step names the one above it."""
-    return memory.browse.path(id, bank)
+    return path_through(memory.reader, memory.context.bank_id(bank), id)

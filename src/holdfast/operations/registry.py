@@ -14,9 +14,10 @@ from holdfast.errors import InputError, suggest
 from holdfast.operations.operation import Operation, operation_of
 
 SUBJECTS: dict[str, tuple[str, ...]] = {
-    "search": ("recall",),
+    "search": ("recall", "grep", "layers"),
     "asking": ("ask",),
-    "finding": ("find", "timeline", "team", "who"),
+    "finding": ("find",),
+    "history": ("timeline", "team", "who"),
     "research": (
         "research list",
         "research show",
@@ -46,6 +47,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     # What is more specific comes first: REST tries their paths in this order.
     "erasing": ("purge plan", "purge", "scrub"),
     "records": ("path", "show"),
+    "catalogue": ("records",),
     "curation": (
         "remember",
         "retain",
@@ -56,9 +58,9 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
         "merge",
         "undo",
         "judge",
-        "decisions",
     ),
-    "reviews": ("review", "review decide"),
+    "log": ("decisions",),
+    "reviews": ("review", "review decide", "review adopt"),
     "rules": (
         "learn",
         "promote candidates",
@@ -69,7 +71,8 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
         "auto-learn",
     ),
     "banks": ("banks", "bank", "bank set", "bank merge", "bank unmerge", "me"),
-    "status": ("status", "cost", "worth"),
+    "status": ("status",),
+    "usage": ("cost", "worth"),
     "machine": (
         "doctor",
         "doctor fix",
@@ -79,19 +82,48 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
         "providers test",
         "ingest",
     ),
+    "deriving": ("forge", "refine"),
+    "transfer": ("import-from", "imports", "undo-import", "export"),
     "sharing": (
-        "imports",
-        "undo-import",
+        "share",
+        "shared",
+        "unshare",
+        "pull",
         "pulls",
         "undo-pull",
         "receive-shares",
         "recall-shares",
     ),
+    "remotes": (
+        "remote list",
+        "remote add",
+        "remote test",
+        "remote push",
+        "remote remove",
+        "key list",
+        "key new",
+        "key revoke",
+    ),
 }
 _BY_HAND = "a command that is written by hand does more"
 _BY_PROMOTE = "the operations `promote …` do the same"
 _STARTS_PROGRAMS = "it starts programs of the machine, whatever the settings say"
-# What a face does not offer, and why. Agents get a choice, as tools: `interfaces/mcp/tool_choice`.
+# What reads or writes files of this machine, starts programs on it, or decides who may read it.
+_OF_THIS_MACHINE = dict.fromkeys(
+    (
+        "forge",
+        "refine",
+        "import-from",
+        "export",
+        "share",
+        "shared",
+        "unshare",
+        "pull",
+        *SUBJECTS["remotes"],
+    ),
+    "only the user of this machine may do it, not who has a key of its server",
+)
+# What a face does not offer, and why. Agents get a choice, as tools: `operations/agents/tools`.
 NOT_OFFERED: dict[str, dict[str, str]] = {
     "cli": {
         "me": "who runs a command is the user of this machine",
@@ -101,21 +133,22 @@ NOT_OFFERED: dict[str, dict[str, str]] = {
         "backups": "`restore-backup --list` prints them",
         "backup": _BY_HAND,
         "ingest": _BY_HAND,
+        "import-from": "`import` does it",
         "imports": "`import list` prints them",
         "undo-import": "`import undo` does it",
+        "shared": "`share --list` prints them",
         "pulls": "`pull --list` prints them",
         "undo-pull": "`pull --undo` does it",
         "receive-shares": "a server receives what `share` sends",
         "recall-shares": "a server answers what `recall` and `ask` send",
     },
     "rest": {
+        **_OF_THIS_MACHINE,
         "auto-learn": _BY_PROMOTE,
         "providers test": _STARTS_PROGRAMS,
-        "research show": "the server's own route also shows a session that waits for its turn",
-        "research cancel": "the server's own route also stops a session that waits for its turn",
-        "research remove": "the server's own route also knows which sessions it runs",
     },
     "graphql": {
+        **_OF_THIS_MACHINE,
         "auto-learn": _BY_PROMOTE,
         "providers test": _STARTS_PROGRAMS,
     },
@@ -125,8 +158,8 @@ NOT_OFFERED: dict[str, dict[str, str]] = {
 }
 _PACKAGE = "holdfast.operations."
 _FOLDERS = {
-    "admin": ("banks", "status", "machine", "sharing"),
-    "decisions": ("curation", "reviews", "rules", "erasing"),
+    "admin": ("banks", "status", "usage", "machine", "deriving", "transfer", "sharing", "remotes"),
+    "decisions": ("curation", "log", "reviews", "rules", "erasing"),
 }
 _FOLDER_OF = {subject: f"{name}." for name, subjects in _FOLDERS.items() for subject in subjects}
 _SUBJECT_OF = {name: subject for subject, names in SUBJECTS.items() for name in names}

@@ -94,9 +94,13 @@ class Screen:
     def diff(self, text: str) -> None:
         """A diff with added lines in green and removed ones in red, then an empty line."""
         for line in text.split("\n"):
-            style = {"+": "green", "-": "red"}.get(line[:1])
-            self.line(self.paint(line, style) if style else line)
+            self.line(self.paint_diff(line))
         self.line()
+
+    def paint_diff(self, line: str) -> str:
+        """A line of a diff in its colour; any other as it is."""
+        style = {"+": "green", "-": "red"}.get(line[:1])
+        return self.paint(line, style) if style else line
 
     def json(self, value: object) -> None:
         """A value as JSON, one document."""
@@ -144,6 +148,11 @@ def amount(size: float) -> str:
 def number(count: int, noun: str, plural: str = "") -> str:
     """`1 line`, `2,000 lines`."""
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def count_tokens(characters: int) -> int:
+    """About how many tokens a text has, by the usual estimate of four characters for one."""
+    return -(-characters // 4)
 
 
 def day(time: str) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from holdfast.app.core.agent_names import check_agent_name
 from holdfast.app.core.context import ALL_BANKS, describe_bank
 from holdfast.app.memory import Holdfast
 from holdfast.app.search import hit_view
+from holdfast.app.search.recall import narrowing_notes
 from holdfast.framed_text import defang
 from holdfast.lazy_dataclass import replace
 from holdfast.lazy_named_tuple import NamedTuple
-from holdfast.model.query import Hit, RetrieverReport
+from holdfast.model.query import Confidence, Hit, RecallResult, RetrieverReport
 from holdfast.operations.operation import OWNER, Arg, Call, Work, operation
 from holdfast.operations.output.records import print_record_head
 from holdfast.operations.parameters import (
@@ -30,7 +30,8 @@ from holdfast.operations.parameters import (
 )
 from holdfast.operations.screen import Screen, number
 from holdfast.principal import Level
-from holdfast.recall.core.plan import Budget, Fusion, RecallPlan
+from holdfast.recall.core.plan import Budget, Fusion, RecallPlan, Strategy
+from holdfast.recall.core.relevance import answers
 from holdfast.recall.core.tuning import DEFAULT_RERANK, DEFAULT_WEIGHTS
 from holdfast.recall.query.expansion import Expansion
 
@@ -47,6 +48,8 @@ class Recall(NamedTuple):
     fallbacks: tuple[str, ...]
     suggestions: tuple[str, ...]
     notes: tuple[str, ...]
+    # How sure an answer of these hits would be, if that was asked.
+    confidence: Confidence | None = None
 
 
 # Keys of `Hit.why`. A score is multiplied by the factors, so a missing one counts as 1; the other
@@ -66,6 +69,29 @@ _RETRIEVER_WEIGHTS = {
 }
 # How many reasons are given for a lead over the next hit, and the least difference that is one.
 _MAX_LEAD_REASONS, _MIN_LEAD = 3, 0.005
+_MAX_TIMEOUT_MS, _GREP_MS = 20_000, 5_000
+_RAW_LEFT_OUT = "Raw transcripts are not read: the settings leave something out."
+_LAYERS = {
+    "rules": "Sections of the files that people review: .claude/rules, CLAUDE.md, memory.md.",
+    "summaries": "What each session was about and came to, and the concepts of the project.",
+    "observations": "Requests and what came of them, what was retained, and permanent facts.",
+    "transcripts": "Every turn of every session.",
+    "team": "Commits, pull requests, issues, and what others share.",
+}
+Strategies = Annotated[
+    tuple[Strategy, ...],
+    Arg("only this retriever; repeatable (default: all that suit the query)", most=4),
+]
+Raw = Annotated[bool, Arg("if nothing matches, look at the raw transcripts", programs=True)]
+Timeout = Annotated[
+    int,
+    Arg(
+        "milliseconds that a retriever, or reading raw transcripts, may take (0: as usual)",
+        least=0,
+        most=_MAX_TIMEOUT_MS,
+        metavar="MS",
+    ),
+]
 # The start of a text: about three lines.
 _MAX_HIT_CHARACTERS = 320
 _INDENT = " " * 6
@@ -222,6 +248,12 @@ def recall(
     as_of: AsOf = "",
     kind: Kinds = (),
     network: Networks = (),
+    strategy: Strategies = (),
+    timeout_ms: Timeout = 0,
+    raw: Raw = True,
+    confidence: Annotated[
+        bool, Arg("also say how sure an answer of these hits would be", programs=True)
+    ] = False,
     providers: Providers = False,
     local: Local = False,
     bank: Bank = "",
@@ -246,16 +278,17 @@ def recall(
         networks=network,
         providers=providers,
         branch=branch,
-        agent=check_agent_name(agent),
+        agent=agent,
         remotes=call.remotes and not local,
         knowledge=kind,
         weak=True,
+        strategies=strategy,
+        timeout_s=timeout_ms / 1000,
+        raw=raw,
     )
-    search = memory.search
-    by_words = call.quick and budget is None
+    by_words, search = call.quick and budget is None, memory.search
     find = search.recall_by_words_first if by_words else search.recall_with_plan
     found = find(query, bank, plan)
-    hint = search.missing_networks_hint(bank, network) or search.missing_kinds_hint(bank, kind)
     names = memory.context.bank_names()
     return Recall(
         found.query,
@@ -265,5 +298,86 @@ def recall(
         found.strategies,
         found.fallbacks,
         found.suggestions,
-        (hint,) if hint else (),
+        () if found.hits else narrowing_notes(plan),
+        _confidence(memory, bank, found) if confidence else None,
+    )
+
+
+def _confidence(memory: Holdfast, bank: str, found: RecallResult) -> Confidence:
+    """How sure an answer of these hits would be; none of them need be one."""
+    from holdfast.research.answering.confidence import confidence_in
+
+    if found.fallbacks or not found.hits:
+        return Confidence.LOW if found.hits else Confidence.NONE
+    answering = [hit for hit in found.hits if "needed" not in hit.why or answers(hit.why)]
+    if not answering:
+        return Confidence.LOW
+    return confidence_in(memory.reader, memory.context.bank_id(bank), found.query, answering)
+
+
+@operation(
+    "grep",
+    Level.READ,
+    work=Work.SEARCH,
+    text=print_recall,
+    examples="  holdfast grep E4711 --limit 3",
+)
+def grep(
+    memory: Holdfast, query: Query, limit: Limit = 10, timeout_ms: Timeout = 0, bank: Bank = ""
+) -> Recall:
+    """Search transcripts for exact text, also in what tools printed
+
+    Stored messages first, then the raw transcripts on disk, without secrets. Slower than
+    `recall`, which does it by itself where it finds nothing."""
+    names, id = memory.context.bank_names(), memory.context.bank_id(bank)
+    hits = memory.search.grep(query, bank, limit, (timeout_ms or _GREP_MS) / 1000)
+    return Recall(
+        query,
+        memory.context.bank_name(id),
+        not hits,
+        tuple(replace(hit, bank=names.get(hit.bank, hit.bank)) for hit in hits),
+        (),
+        (),
+        (),
+        () if memory.search.may_read_raw else (_RAW_LEFT_OUT,),
+    )
+
+
+class LayerSize(NamedTuple):
+    """A layer of memory, and how many records it has."""
+
+    name: str
+    description: str
+    records: int
+
+
+class LayerSizes(NamedTuple):
+    """The layers of a bank."""
+
+    bank: str
+    layers: tuple[LayerSize, ...]
+
+
+def _print_layers(screen: Screen, found: LayerSizes, **_: object) -> None:
+    for one in found.layers:
+        screen.item(f"{one.name}: {number(one.records, 'record')}. {one.description}")
+
+
+@operation("layers", Level.READ, text=_print_layers, examples="  holdfast layers")
+def layers(memory: Holdfast, bank: Bank = "") -> LayerSizes:
+    """List the layers of memory and their sizes
+
+    A search can be limited to one of them."""
+    id = memory.context.bank_id(bank)
+    counts = memory.reader.records.counts(id)
+    known = sum(len(memory.reader.rules.all(one)) for one in memory.context.bank_ids(bank) if one)
+    work = (counts.exchanges, counts.memories, counts.retained, counts.facts, counts.imported)
+    team = (counts.commits, counts.pulls, counts.issues, counts.shared)
+    sizes = (known, counts.digests, sum(work), counts.turns, sum(team))
+    return LayerSizes(
+        memory.context.bank_name(id),
+        tuple(
+            LayerSize(name, text, size)
+            for (name, text), size in zip(_LAYERS.items(), sizes, strict=True)
+        ),
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import islice
 from typing import Annotated, cast
 
-from holdfast.app.core.agent_names import check_agent_name
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
@@ -35,6 +34,7 @@ from holdfast.operations.paging import (
 )
 from holdfast.operations.parameters import MAX_NAME, Agent, AnyBank, Bank, Cursor, Limit
 from holdfast.operations.screen import Screen, day, minute, number
+from holdfast.operations.shapes import record_from
 from holdfast.principal import Level
 from holdfast.refine.core.passages import turn_text
 
@@ -77,8 +77,7 @@ class SessionList(NamedTuple):
     cursor: str | None
 
 
-def print_sessions(screen: Screen, found: SessionList, **_: object) -> None:
-    """Print sessions."""
+def _print_sessions(screen: Screen, found: SessionList, **_: object) -> None:
     for one in found.sessions:
         screen.line(excerpt_of(one, one.title or one.host, _MAX_TITLE), "bold")
         branch = f" · {one_line(one.branch)}" if one.branch else ""
@@ -93,7 +92,7 @@ def print_sessions(screen: Screen, found: SessionList, **_: object) -> None:
 @operation(
     "sessions",
     Level.READ,
-    text=print_sessions,
+    text=_print_sessions,
     examples="""\
   holdfast sessions
   holdfast sessions --branch main --limit 10
@@ -110,11 +109,11 @@ def sessions(
     """List sessions, those of subagents too
 
     The latest first. `session` shows one, `messages` what was said in it."""
-    wanted, id = check_agent_name(agent), memory.context.bank_id(bank)
+    id = memory.context.bank_id(bank)
     known = [
         one
         for one in memory.reader.sessions.latest(id, _ALL)
-        if wanted in ("", one.agent) and branch in ("", one.branch)
+        if agent in ("", one.agent) and branch in ("", one.branch)
     ]
     page, more = paginate(known, lambda one: (one.started, one.id, one.bank), limit, cursor)
     names = bank_names_of(memory, page)
@@ -143,8 +142,7 @@ class SessionDetails(NamedTuple):
     messages: int
 
 
-def print_session(screen: Screen, found: SessionDetails, **_: object) -> None:
-    """Print a session and its digest."""
+def _print_session(screen: Screen, found: SessionDetails, **_: object) -> None:
     screen.line(excerpt_of(found, found.title or found.host, _MAX_TITLE), "bold")
     screen.line(found.uri, "cyan")
     agent = f"{found.agent} {found.version}".strip()
@@ -162,14 +160,14 @@ def print_session(screen: Screen, found: SessionDetails, **_: object) -> None:
     screen.line(f"  {counts}")
     if found.digest is not None:
         screen.title("digest:")
-        print_digest(screen, found.digest)
+        _print_digest(screen, found.digest)
 
 
 @operation(
     "session",
     Level.READ,
     rest="GET /sessions/{id}",
-    text=print_session,
+    text=_print_session,
     examples="""\
   holdfast session 3f2a9c""",
 )
@@ -178,21 +176,10 @@ def session(memory: Holdfast, id: SessionId, bank: AnyBank = ALL_BANKS) -> Sessi
 
     With the number of its messages and exchanges."""
     one, reader = find_session(memory, id, bank), memory.reader
-    return SessionDetails(
+    return record_from(
+        SessionDetails,
+        one,
         uri=uri("session", one.id),
-        bank=one.bank,
-        id=one.id,
-        host=one.host,
-        agent=one.agent,
-        parent=one.parent,
-        subagent=one.subagent,
-        title=one.title,
-        cwd=one.cwd,
-        branch=one.branch,
-        version=one.version,
-        started=one.started,
-        ended=one.ended,
-        source=one.source,
         digest=reader.sessions.digest(one.bank, one.id),
         exchanges=len(reader.sessions.exchanges(one.bank, one.id)),
         messages=sum(count for *_, count in reader.turns.counts(one.bank, one.id)),
@@ -206,8 +193,7 @@ class MessageList(NamedTuple):
     cursor: str | None
 
 
-def print_messages(screen: Screen, found: MessageList, **_: object) -> None:
-    """Print messages, long ones up to a limit."""
+def _print_messages(screen: Screen, found: MessageList, **_: object) -> None:
     for turn in found.messages:
         head = f"{turn.seq}  {turn.role.value} · {minute(turn.time) or 'undated'}"
         print_record_head(screen, head, uri("turn", turn.id))
@@ -222,7 +208,7 @@ def print_messages(screen: Screen, found: MessageList, **_: object) -> None:
     "messages",
     Level.READ,
     rest="GET /sessions/{id}/messages",
-    text=print_messages,
+    text=_print_messages,
     examples="""\
   holdfast messages 3f2a9c
   holdfast messages 3f2a9c --first 120 --limit 20""",
@@ -265,8 +251,7 @@ class ExchangeList(NamedTuple):
     cursor: str | None
 
 
-def print_exchanges(screen: Screen, found: ExchangeList, **_: object) -> None:
-    """Print exchanges."""
+def _print_exchanges(screen: Screen, found: ExchangeList, **_: object) -> None:
     for one in found.exchanges:
         head = f"{day(one.started)} · {one.type.value} · {one.outcome.value}"
         head += f" · {one.status.value}" if one.status in ENDED_STATUSES else ""
@@ -280,7 +265,7 @@ def print_exchanges(screen: Screen, found: ExchangeList, **_: object) -> None:
 @operation(
     "exchanges",
     Level.READ,
-    text=print_exchanges,
+    text=_print_exchanges,
     examples="""\
   holdfast exchanges --limit 10""",
 )
@@ -301,7 +286,7 @@ def exchanges(
     "session-exchanges",
     Level.READ,
     rest="GET /sessions/{id}/exchanges",
-    text=print_exchanges,
+    text=_print_exchanges,
     examples="""\
   holdfast session-exchanges 3f2a9c""",
 )
@@ -324,8 +309,7 @@ def session_exchanges(
     return ExchangeList(name, tuple(page), {one.bank: name}, more)
 
 
-def print_digest(screen: Screen, found: Digest | None, **_: object) -> None:
-    """Print the summary of a session."""
+def _print_digest(screen: Screen, found: Digest | None, **_: object) -> None:
     if found is None:
         screen.line("This session has no digest.")
         return
@@ -346,7 +330,7 @@ def print_digest(screen: Screen, found: Digest | None, **_: object) -> None:
     "digest",
     Level.READ,
     rest="GET /sessions/{id}/digest",
-    text=print_digest,
+    text=_print_digest,
     examples="""\
   holdfast digest 3f2a9c""",
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 from enum import Enum
-from typing import Any, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from holdfast.lazy_dataclass import field_names
 from holdfast.model.kinds import kind_of_class
@@ -13,6 +13,7 @@ from holdfast.model.uris import uri
 from holdfast.operations.operation import Operation, Parameter
 
 Json = dict[str, Any]
+Record = TypeVar("Record")
 _SIMPLE: dict[Any, Json] = {
     str: {"type": "string"},
     int: {"type": "integer"},
@@ -48,6 +49,17 @@ def record_fields(kind: Any) -> tuple[str, ...] | None:
     """The fields of a named tuple or a dataclass; None for any other class."""
     fields: tuple[str, ...] | None = getattr(kind, "_fields", None)
     return fields or field_names(kind)
+
+
+def record_from(kind: type[Record], *sources: object, **own: object) -> Record:
+    """A record with the fields that its sources have under the same names, the first one that has
+    it, and with its `own`."""
+    made: Any = kind
+    for name in record_fields(kind) or ():
+        given = next((one for one in sources if hasattr(one, name)), None)
+        if name not in own and given is not None:
+            own[name] = getattr(given, name)
+    return cast("Record", made(**own))
 
 
 def fields_of(kind: Any) -> dict[str, Any]:

@@ -19,7 +19,13 @@ from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.knowledge import Memory
 from holdfast.model.query import LAYER_BY_KIND, Hit, Layer, Passage, RecallResult, RetrieverReport
 from holdfast.recall.core.candidates import Candidate, PassageKey, Pool, passage_key
-from holdfast.recall.core.parallel import Retriever, RetrieverResult, RetrieverRun, run_retrievers
+from holdfast.recall.core.parallel import (
+    RETRIEVER_TIMEOUT_S,
+    Retriever,
+    RetrieverResult,
+    RetrieverRun,
+    run_retrievers,
+)
 from holdfast.recall.core.plan import Budget, Fusion, RecallPlan
 from holdfast.recall.core.relevance import (
     answers,
@@ -211,20 +217,20 @@ def rank(
     if len(query.terms.words) > 1 and not query.terms.phrases:
         # A single word or an exact name is looked for as it is; others may be said in other words.
         plan = plan._replace(thresholds=plan.thresholds.for_bank(query.passages))
-    semantic = semantic if plan.limits.soft_match_depth else None
+    semantic = semantic if plan.wants_meaning else None
     own = _retrievers(bank, query, plan, semantic)
     inline = len(own) if plan.one_reader else _ASKED_TOGETHER
-    runs = run_retrievers(store, [*own, *external], inline=inline)
+    runs = run_retrievers(store, [*own, *external], plan.timeout_s or RETRIEVER_TIMEOUT_S, inline)
     own_runs, external_runs = runs[: len(own)], runs[len(own) :]
     # The semantic retriever, if there is one, is the last of our own.
-    semantic_run = own_runs[-1]
-    if semantic_run.failed:
+    semantic_run = own_runs[-1] if own_runs else None
+    if semantic_run is None or semantic_run.failed:
         # A model that failed once would fail again; the words are left.
         semantic = None
     reports = [run.report for run in runs]
     pool = _pool_results(store, bank, own_runs, plan, query)
     apply_status(store, pool, plan.as_of, now)
-    if semantic is None:
+    if semantic is None or semantic_run is None:
         weights = words_only(plan.weights)
         _score(pool, plan, weights)
         if plan.limits.soft_match_depth:
@@ -250,7 +256,8 @@ def rank(
     best = heapq.nlargest(max(_MAX_READ_FOR_ENDINGS, plan.limit), pool, key=lambda c: c.score)
     demote_ended(store, best, plan.as_of, plan.weights)
     candidates = _final_order(store, pool, query, plan, semantic)
-    direction = cause_direction(query.text) if plan.limits.graph_hops else None
+    follows = plan.limits.graph_hops and not plan.strategies
+    direction = cause_direction(query.text) if follows else None
     if direction is not None:
         candidates, report = _add_causes(store, query, candidates, plan, direction)
         reports.append(report)
@@ -391,7 +398,8 @@ def _pool_results(
     """The retrievers' results in one pool, their scores on one scale, and with them records that
     hold the query's identifiers."""
     pool, filter = Pool(), _PlanFilter(store, plan, query)
-    best_by_words = max((found.score for found in runs[0].result.passages), default=0.0)
+    first = runs[0].result.passages if runs else ()
+    best_by_words = max((found.score for found in first), default=0.0)
     for run in runs:
         name, result = run.report.name, run.result
         highest = best_by_words if name in _FULL_TEXT else 0.0
@@ -509,7 +517,7 @@ def _retrievers(
         chosen.append(graph_retriever(bank, query.text, layers, hops, pool_size, memories))
     if semantic is not None and plan.limits.soft_match_depth:
         chosen.append(retrievers.semantic(bank, semantic, query.text, layers, pool_size))
-    return chosen
+    return [one for one in chosen if not plan.strategies or one.name in plan.strategies]
 
 
 def _score(pool: Pool, plan: RecallPlan, weights: RankingWeights) -> None:

@@ -23,8 +23,8 @@ _KEEPING_TOOLS = ("remember", "correct", "forget", "learn", "auto_learn")
 _LOOKS_UP = regex(
     r"(?:^|[;&|(\n`]|\$\()[ \t]*(?:\w+=\S*\s+)*(?:(?:uvx|pipx run|uv run|sh|bash)\s+)?"
     r"(?:\"[^\"\n]*/|\S*/)?(?:holdfast(?:\.sh\"?)?|python[\d.]*\s+-m\s+holdfast)\s+"
-    r"(?:ask|recall|research|reflect|timeline|show|path|find|team|who|facts|concepts|entities|opinions|"
-    r"keywords|brief|handoff|here|review|judge|decisions)\b"
+    r"(?:ask|recall|grep|layers|research|reflect|timeline|show|path|find|team|who|facts|concepts|"
+    r"entities|opinions|keywords|brief|handoff|here|review|judge|decisions)\b"
 )
 # A line as answers and briefs write it: its day and the number of its source, the source itself, or
 # the short name of the record at its end.

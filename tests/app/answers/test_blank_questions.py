@@ -16,7 +16,7 @@ from tests.support.empty_memory import with_empty_memory
 ASKED: dict[str, Callable[[Holdfast, str], object]] = {
     "recall": lambda memory, words: memory.recall(words, "shop"),
     "ask": lambda memory, words: memory.ask(words, "shop"),
-    "reflect": lambda memory, words: memory.reflect(words, "shop"),
+    "reflect": lambda memory, words: memory.opinions.reflect(words, "shop"),
     "who knows": lambda memory, words: memory.browse.who_knows(words, "shop"),
     "team": lambda memory, words: memory.answers.team_query(words, "shop"),
 }

@@ -19,6 +19,11 @@ from holdfast.inference.agent_chat import HOOKS_OFF_VARIABLE, AgentChat
 from holdfast.inference.chat import Chat
 from holdfast.model.query import Answer
 from holdfast.model.research import ResearchEvent, ResearchStage
+from holdfast.operations.agents.calls import Lookups
+from holdfast.operations.asking import ask as ask_operation
+from holdfast.operations.asking import ask_options
+from holdfast.operations.operation import OWNER
+from holdfast.recall.core.plan import Budget
 from holdfast.research.answering.agent_answer import SYSTEM
 from holdfast.settings import ModelSettings, Settings
 from tests.e2e.claude_code.api import Api, Step, Use
@@ -47,11 +52,16 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Holdfast
 def ask(
     memory: Holdfast, chat: Chat, told: Answer | None = None
 ) -> tuple[list[ResearchEvent], Answer]:
-    told = told or memory.ask(QUESTION, "all", model=False)
-    agent = MemoryAgent(memory.settings, memory.now, chat=chat)
+    told = told or memory.ask(QUESTION, "all")
+    agent = MemoryAgent(memory.settings, memory.now, Lookups, chat=chat)
     events = list(agent.run(AgentRequest(told, "all")))
     assert events[-1].answer is not None
     return events, events[-1].answer
+
+
+def options_of(question: str) -> AskOptions:
+    """A question as the operation asks it, which gives the agent its tools."""
+    return ask_options({"question": question, "bank": "all"}, OWNER)
 
 
 def said_so(memory: Holdfast) -> str:
@@ -163,48 +173,25 @@ def test_the_same_agent_runs_through_a_model_service(memory: Holdfast, played: P
 def test_an_unsupported_answer_is_replaced_by_the_answer_of_the_rules(
     memory: Holdfast, played: Play
 ) -> None:
-    told = memory.ask(QUESTION, "all", model=False)
+    told = memory.ask(QUESTION, "all")
     invented = {"sentences": [{"text": "It was the moon.", "cites": ["holdfast://turn/x"]}]}
     answer = ask(memory, played(completion(("answer", invented))), told)[1]
     assert answer.answer == told.answer and "is supported by the records" in answer.caveats[-1]
 
 
 @pytest.mark.slow
-def test_a_model_that_finds_nothing_abstains(memory: Holdfast, played: Play) -> None:
-    answer = ask(memory, played(completion(("answer", {"sentences": []}))))[1]
-    assert answer.abstained and not answer.citations
-
-
-@pytest.mark.slow
 def test_a_failing_or_unpaid_service_leaves_the_answer_of_the_rules(
     memory: Holdfast, played: Play
 ) -> None:
-    told = memory.ask(QUESTION, "all", model=False)
+    told = memory.ask(QUESTION, "all")
     caps = replace(memory.settings.models.caps, day_tokens=10)
     settings = replace(memory.settings, models=replace(memory.settings.models, caps=caps))
     refused = played((400, {}, {"error": {"message": "no tools"}}))
-    agent = MemoryAgent(settings, memory.now, chat=refused)
+    agent = MemoryAgent(settings, memory.now, Lookups, chat=refused)
     answer = list(agent.run(AgentRequest(told, "all")))[-1].answer
     assert answer is not None and "are spent today" in answer.caveats[-1]
     answer = ask(memory, refused, told)[1]
     assert answer.answer == told.answer and "no tools" in answer.caveats[-1]
-
-
-@pytest.mark.slow
-def test_a_cancelled_question_stops_the_model(memory: Holdfast, played: Play) -> None:
-    asked: list[Json] = []
-
-    def more(body: Json) -> Answered:
-        asked.append(body)
-        return completion(("memory_list_layers", {}))
-
-    def stopped() -> bool:
-        return len(asked) >= 2
-
-    told = memory.ask(QUESTION, "all", model=False)
-    agent = MemoryAgent(memory.settings, memory.now, chat=played(more))
-    answer = list(agent.run(AgentRequest(told, "all", is_cancelled=stopped)))[-1].answer
-    assert answer is not None and answer.answer == told.answer and len(asked) == 2
 
 
 @pytest.mark.slow
@@ -216,15 +203,15 @@ def test_a_model_that_does_not_answer_is_given_up_in_time(memory: Holdfast, play
         free.wait(60)
         return completion(("answer", {"sentences": []}))
 
-    told = memory.ask(QUESTION, "all", model=False)
-    agent = MemoryAgent(memory.settings, memory.now, chat=played(silent))
+    told = memory.ask(QUESTION, "all")
+    agent = MemoryAgent(memory.settings, memory.now, Lookups, chat=played(silent))
     try:
         *_, event = agent.run(AgentRequest(told, "all", is_cancelled=asked.is_set))
         assert event.answer is not None and event.answer.answer == told.answer
         assert event.answer.caveats[-1] == "By rules alone: Stopped."
         models = replace(memory.settings.models, timeout_s=1)
         agent = MemoryAgent(
-            replace(memory.settings, models=models), memory.now, None, played(silent)
+            replace(memory.settings, models=models), memory.now, Lookups, chat=played(silent)
         )
         *_, event = agent.run(AgentRequest(told, "all"))
         assert event.answer is not None and "No answer in 1 seconds" in event.answer.caveats[-1]
@@ -252,8 +239,10 @@ def test_claude_code_is_ended_at_once_when_the_question_is_cancelled(
     monkeypatch.setenv("ANTHROPIC_BASE_URL", api.url)
     monkeypatch.setenv("ANTHROPIC_API_KEY", "test")
     monkeypatch.setenv("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
-    told = memory.ask(QUESTION, "all", model=False)
-    agent = MemoryAgent(memory.settings, memory.now, chat=AgentChat("claude-haiku-5-5", 60))
+    told = memory.ask(QUESTION, "all")
+    agent = MemoryAgent(
+        memory.settings, memory.now, Lookups, chat=AgentChat("claude-haiku-5-5", 60)
+    )
     try:
         *_, event = agent.run(AgentRequest(told, "all", is_cancelled=asked.is_set))
         assert event.answer is not None and event.answer.caveats[-1] == "By rules alone: Stopped."
@@ -289,15 +278,20 @@ def test_a_question_is_answered_by_the_model_unless_that_is_turned_off(
         sentences = {"sentences": [{"text": TRUE, "cites": [cited]}]}
         service.answer = lambda body: completion(("answer", sentences))
         with Holdfast(replace(memory.settings, models=models)) as asked:
-            *_, last = asked.answers.investigate(AskOptions(QUESTION, "all"))
+            *_, last = asked.answers.investigate(options_of(QUESTION))
             assert last.answer and last.answer.answer == f"{TRUE} [1]"
             assert last.text == f"Confidence {last.answer.confidence.value}, 1 record cited."
             assert last.uris == (cited,)
-            for quiet in ({"model": False}, {"as_of": "2027-01-01"}, {"budget": "low"}):
-                assert asked.ask(QUESTION, "all", **quiet).cost.tokens == 0  # type: ignore[arg-type]
+            quiet: list[Json] = [
+                {"by_rules": True},
+                {"as_of": "2027-01-01"},
+                {"budget": Budget.LOW},
+            ]
+            for given in quiet:
+                assert ask_operation(asked, QUESTION, bank="all", **given).cost.tokens == 0
         off = replace(memory.settings, models=replace(models, agent="none"))
         with Holdfast(with_empty_memory(off)) as asked:
-            assert asked.ask(QUESTION, "all").cost.tokens == 0
+            assert ask_operation(asked, QUESTION, bank="all").cost.tokens == 0
         assert len(service.asked) == 1
 
 
@@ -328,15 +322,13 @@ def test_a_session_asks_a_model_once_and_includes_earlier_questions(
         session, stages = "", list[ResearchStage]()
         for _ in range(2):  # each time as a process of its own would
             with Holdfast(with_empty_memory(settings)) as asked:
-                investigation = asked.answers.investigate(AskOptions(QUESTION, "all"), session)
+                investigation = asked.answers.investigate(options_of(QUESTION), session)
                 stages = [event.stage for event in investigation]
                 session = investigation.id
                 assert asked.store.model_calls.total_spent("").calls == len(service.asked) == 1
         assert stages == [ResearchStage.DONE]
         with Holdfast(with_empty_memory(settings)) as asked:
-            answer = asked.answers.investigate(
-                AskOptions("And how was that fixed?", "all"), session
-            ).answer()
+            answer = ask_operation(asked, "And how was that fixed?", session=session, bank="all")
         assert answer.cost.tokens == 55 and len(service.asked) == 2
         assert QUESTION in service.asked[-1][2]["messages"][-1]["content"].split("question now")[0]
         told = [line["text"] for line in sessions_of(settings).lines(session) if "text" in line]
@@ -364,7 +356,7 @@ def test_a_model_that_obeys_an_injected_question_writes_and_reveals_nothing(
         ),
         last,
     )
-    told = memory.ask(bidden, "all", model=False)
+    told = memory.ask(bidden, "all")
     answer = ask(memory, chat, told)[1]
     assert answer.answer == told.answer and "is supported by the records" in answer.caveats[-1]
     refused = json.dumps(seen[0]["messages"])

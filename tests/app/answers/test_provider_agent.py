@@ -11,6 +11,7 @@ import pytest
 from holdfast.app.memory import Holdfast
 from holdfast.model.query import Answer, Layer
 from holdfast.model.trust import Trust
+from holdfast.operations.asking import ask
 from holdfast.settings import ModelSettings
 from tests.app.search.test_provider_recall import memory_with
 from tests.support.model_service import Answered, Json, running
@@ -50,7 +51,7 @@ def answer_of(tmp_path: Path, providers: bool) -> tuple[Answer, list[Json]]:
         service.answer = reply
         models = ModelSettings(use="openai", agent="small", endpoint=f"{service.url}/v1")
         with Holdfast(replace(memory.settings, models=models), lambda: NOW) as asking:
-            answer = asking.ask(QUESTION, providers=providers)
+            answer = ask(asking, QUESTION, providers=providers)
         return answer, [body for _, _, body in service.asked]
 
 

@@ -79,25 +79,6 @@ def test_a_repository_that_was_read_once_is_followed_and_one_without_sessions_is
     assert [tag.name for tag in tags] == ["v1"]
 
 
-def test_a_force_push_is_followed_from_the_worktree_that_was_read(
-    settings: Settings, tmp_path: Path
-) -> None:
-    top, tree = make_repository(tmp_path / "r"), tmp_path / "tree"
-    first = commit(top, "start", **{"a.txt": "1\n"})
-    git(top, "worktree", "add", "-q", "-b", "side", str(tree))
-    lost = commit(tree, "crane", **{"b.txt": "1\n"})
-    read(settings, tree)
-    git(tree, "reset", "-q", "--hard", first)
-    kept = commit(tree, "crane again", **{"b.txt": "2\n"})
-    follow(settings)
-    (after,) = look(settings, repositories)
-    assert after.head == kept and after.folder == str(tree)
-    reader_says = look(
-        settings, lambda m: m.reader.git.unmerged_commits(after.bank, [first, lost, kept])
-    )
-    assert reader_says == {lost}
-
-
 def test_an_unreadable_repository_is_noted_and_the_others_are_read(
     settings: Settings, tmp_path: Path
 ) -> None:
@@ -166,20 +147,6 @@ def test_the_repository_of_a_session_is_read_without_diffs_and_without_being_nam
     id = commit(worked_in, "more", **{"a.py": "def boats():\n    return 10\n"})
     follow(settings)
     assert look(settings, repositories)[0].head == id
-
-
-def test_diffs_are_added_when_the_repository_is_read_by_name(
-    settings: Settings, worked_in: Path
-) -> None:
-    follow(settings)
-    (before,) = look(settings, repositories)
-    shown = look(settings, lambda memory: memory.reader.git.patch(before.bank, before.head))
-    assert shown is not None and shown.diff == ""
-    read(settings, worked_in)
-    (after,) = look(settings, repositories)
-    shown = look(settings, lambda memory: memory.reader.git.patch(after.bank, after.head))
-    assert after.diffs and shown is not None and "return 9" in shown.diff
-    assert look(settings, commits) == 2
 
 
 @pytest.mark.parametrize("change", [{"git_sessions": False}, {"git_read": False}, "excluded"])

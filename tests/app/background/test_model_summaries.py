@@ -125,14 +125,6 @@ def test_the_subscription_summarises_a_session_through_the_real_program(tmp_path
     assert all("StructuredOutput" in api.sent(number) for number in range(len(api.requests)))
 
 
-def test_a_missing_package_or_key_is_reported_as_a_failed_step(tmp_path: Path) -> None:
-    user = User(tmp_path, '[models]\nuse = "anthropic"\n')
-    user.env.pop("ANTHROPIC_API_KEY", None)
-    done = warm_interpreter().run(["worker"], user.env)
-    assert "no key for anthropic" in done.stdout + done.stderr
-    assert "no key for anthropic" in user.run("status")
-
-
 @pytest.mark.parametrize(
     "before",
     [

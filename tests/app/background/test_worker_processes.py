@@ -7,8 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,8 +14,6 @@ import pytest
 
 from holdfast.app.core.lease import take_lease
 from holdfast.capture.home_paths import HomePaths
-from holdfast.store.sqlite.store import SqliteStore
-from holdfast.times import add_seconds
 from tests.refine.ingest.test_ingest_crash import make_corpus
 from tests.support.installed_home import (
     MAIN,
@@ -167,34 +163,6 @@ def test_a_worker_that_is_terminated_exits_cleanly_and_misses_nothing(tmp_path: 
     assert run(home, "worker").returncode == 0
     ledger = status(home)["ledger"]
     assert ledger["pending"] == 0 and ledger["balanced"]
-
-
-@pytest.mark.slow
-def test_a_failed_step_shows_in_status_until_it_succeeds(tmp_path: Path) -> None:
-    home = make_home(tmp_path)
-    bug_hunt(SESSION).write(tmp_path / "claude" / "projects")
-    away = {"HOLDFAST_EMBEDDER": str(tmp_path / "model")}
-    assert run(home, "worker", "--nudged", **away).returncode == 0
-    _delay_retries(home)
-    assert run(home, "worker", "--nudged", **away).returncode == 0
-    found = status(home)
-    (chore,) = found["chores"]
-    assert (chore["name"], chore["attempts"]) == ("embed", 1)
-    assert found["turns"] == 8
-    told = run(home, "status").stdout
-    assert "but a task failed: embed" in told and "embed failed 1 time" in told
-    by_hand = run(home, "worker", **away)
-    assert by_hand.returncode == 1 and "embed: failed: " in by_hand.stdout
-    assert run(home, "worker").returncode == 0
-    assert status(home)["chores"] == []
-
-
-def _delay_retries(home: Path) -> None:
-    """Put off by a day what failed: a slow machine takes longer than the half minute until then."""
-    with closing(SqliteStore(home / "memory.db")) as store, store.transaction():
-        for task in store.failed_tasks.all():
-            later = add_seconds(task.not_before, 86_400)
-            store.failed_tasks.put(replace(task, not_before=later))
 
 
 @pytest.mark.slow

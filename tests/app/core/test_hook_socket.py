@@ -14,7 +14,6 @@ import psutil
 import pytest
 
 from holdfast.app.briefs.hook_server import serve_briefs
-from holdfast.app.core.hook_listener import is_worth_loading
 from holdfast.app.core.hook_socket import HookSocket
 from holdfast.capture.home_paths import HomePaths
 from holdfast.settings import Settings
@@ -107,18 +106,3 @@ def test_a_server_stays_small_until_a_prompt_is_worth_loading_its_engine(
         assert psutil.Process(server.pid).memory_info().rss > resident
         server.stdin.close()
     assert not (inbox / "ask.sock").exists()
-
-
-@pytest.mark.parametrize(
-    ("prompt", "interactive", "expected"),
-    [
-        ("hello", True, True),
-        ("hello", False, False),
-        (PROMPT, False, True),
-    ],
-)
-def test_the_engine_is_loaded_for_a_person_and_for_a_task_in_whole_sentences(
-    prompt: str, interactive: bool, expected: bool
-) -> None:
-    request: dict[str, object] = {"op": "goal", "prompt": prompt, "interactive": interactive}
-    assert is_worth_loading(request) is expected

@@ -100,43 +100,11 @@ def test_a_holder_that_wrote_its_pid_is_not_waited_for(tmp_path: Path) -> None:
     began = monotonic()
     with take_lease(places, timeout_s=30) as held:
         assert held is None
-    places.worker_pid.write_text("1\n1\n")  # of a worker before it
+    places.worker_pid.unlink()  # as one does that is about to exit
     with take_lease(places, timeout_s=0.3) as held:
         assert held is None
     assert 0.3 <= monotonic() - began < 20
     end(holder)
-
-
-def test_a_holder_that_is_about_to_exit_is_waited_for(tmp_path: Path) -> None:
-    leaving = hold(tmp_path, seconds=0.5)
-    with take_lease(HomePaths(tmp_path), timeout_s=30) as held:
-        assert held is not None
-    leaving.communicate(timeout=60)
-
-
-def test_a_zombie_process_is_not_a_worker(tmp_path: Path) -> None:
-    places = HomePaths(tmp_path)
-    places.hooks.mkdir()
-    dead = subprocess.Popen(["sleep", "60"])
-    places.worker_pid.write_text(f"{dead.pid}\n{process_start(dead.pid)}\n")
-    dead.kill()
-    os.waitid(os.P_PID, dead.pid, os.WEXITED | os.WNOWAIT)
-    with take_lease(places):
-        places.worker_pid.write_text(f"{dead.pid}\n{process_start(dead.pid)}\n")
-        assert worker_status(places).pid is None
-    dead.wait()
-
-
-def test_a_reused_pid_is_not_a_worker(tmp_path: Path) -> None:
-    places = places_in(tmp_path)
-    places.worker_pid.write_text(f"{os.getpid()}\n1\n")
-    assert worker_status(places) == (False, None, True)
-    holder = hold(tmp_path)
-    try:
-        places.worker_pid.write_text(f"{os.getpid()}\n1\n")
-        assert worker_status(places) == (True, None, False)
-    finally:
-        end(holder)
 
 
 def test_a_removed_lock_file_is_created_again(tmp_path: Path) -> None:
@@ -146,19 +114,6 @@ def test_a_removed_lock_file_is_created_again(tmp_path: Path) -> None:
     with take_lease(places, timeout_s=0) as held:
         assert held is not None
     end(holder)
-
-
-def test_two_homes_have_separate_leases(tmp_path: Path) -> None:
-    with (
-        take_lease(places_in(tmp_path / "a")) as one,
-        take_lease(places_in(tmp_path / "b")) as other,
-    ):
-        assert one is not None and other is not None
-
-
-def test_worker_status_creates_nothing(tmp_path: Path) -> None:
-    assert worker_status(HomePaths(tmp_path / "none")) == (False, None, False)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_start_request_is_cleared_when_a_worker_looks_for_the_lease(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def test_the_opinion_of_a_model_is_stored(tmp_path: Path, service: Service) -> N
     with open_dated_memory(tmp_path) as memory:
         ingest_and_update(memory, session_on_day(1, OSLO), session_on_day(2, f"{OSLO} Mind that."))
         with_model(memory, service)
-        reflection = memory.reflect("where is the ferry timetable printed")
+        reflection = memory.opinions.reflect("where is the ferry timetable printed")
         assert (
             reflection.author == f"openai@127.0.0.1:{service.server.server_port}/small"
             and "nothing is inferred" not in reflection.answer
@@ -67,10 +67,10 @@ def test_records_against_a_claim_lower_the_confidence_of_an_opinion(
     with open_dated_memory(tmp_path) as memory:
         ingest_and_update(memory, session_on_day(1, OSLO), session_on_day(2, f"{OSLO} Mind that."))
         with_model(memory, service)
-        memory.reflect("where is the ferry timetable printed")
+        memory.opinions.reflect("where is the ferry timetable printed")
         (before,) = memory.opinions.opinions()
         claim["for"], claim["against"] = [1, 2, 3], [4]
-        memory.reflect("where is the ferry timetable printed")
+        memory.opinions.reflect("where is the ferry timetable printed")
         (after,) = memory.opinions.opinions()
         assert after.id == before.id and after.confidence < before.confidence
         assert len(after.evidence_against) == 1
@@ -90,7 +90,7 @@ def test_what_only_agents_said_is_not_believed(tmp_path: Path, service: Service)
             script.assistant(OSLO)
         ingest_and_update(memory, *scripts)
         with_model(memory, service)
-        reflection = memory.reflect("where is the ferry timetable printed")
+        reflection = memory.opinions.reflect("where is the ferry timetable printed")
         assert reflection.claims and not any(one.believed for one in reflection.claims)
         assert reflection.stored == ()
 
@@ -100,7 +100,7 @@ def test_without_an_answer_the_evidence_is_listed(tmp_path: Path, service: Servi
     with open_dated_memory(tmp_path) as memory:
         ingest_and_update(memory, session_on_day(1, OSLO))
         with_model(memory, service)
-        reflection = memory.reflect("where is the ferry timetable printed")
+        reflection = memory.opinions.reflect("where is the ferry timetable printed")
         assert reflection.author == "" and "nothing is inferred" in reflection.answer
         assert any("No key." in caveat for caveat in reflection.caveats)
 

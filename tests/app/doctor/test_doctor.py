@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sqlite3
 import sys
@@ -19,7 +18,7 @@ from holdfast.app.doctor.examine import run_checks, run_fixes
 from holdfast.app.memory import Holdfast
 from holdfast.capture.home_paths import HomePaths
 from holdfast.settings import Settings
-from tests.support.installed_home import make_home, make_old, run
+from tests.support.installed_home import make_home, run
 from tests.support.transcripts import Script, bug_hunt
 
 
@@ -58,36 +57,18 @@ def test_checking_a_missing_home_does_not_create_it(tmp_path: Path) -> None:
     assert not (tmp_path / "none").exists()
 
 
-def test_missing_and_outdated_scripts_are_copied_again(settings: Settings) -> None:
-    script = settings.home / "hooks" / "capture.sh"
-    whole = script.read_bytes()
-    script.write_bytes(b"exit 0\n")
-    done = run(settings.home, "doctor")
-    assert done.returncode == 1 and "outdated: capture.sh" in done.stdout
-    done = run(settings.home, "doctor", "--fix")
-    assert done.returncode == 0 and "fixed: scripts: capture.sh written again." in done.stdout
-    assert script.read_bytes() == whole
-
-
 def test_a_deleted_hooks_folder_is_restored_completely(settings: Settings) -> None:
     places = HomePaths(settings.home)
     shutil.rmtree(places.hooks)
     found = failing_checks(settings)
-    for name in ("hooks", "scripts", "interpreter", "events"):
+    for name in ("hooks", "scripts", "interpreter"):
         assert found[name].remedy == "holdfast doctor --fix", found[name]
-    assert fixed(settings) == {"scripts": True, "interpreter": True}
-    assert not failing_checks(settings).keys() & {"hooks", "scripts", "events"}
+    assert fixed(settings) == {"scripts": True}
+    assert not failing_checks(settings).keys() & {"hooks", "scripts"}
     assert places.interpreter.read_text().startswith(f"{sys.executable}\n")
     inbox = places.inbox()
     assert inbox is not None and inbox.is_dir()
     inbox.rmdir()
-
-
-def test_settings_that_disable_all_hooks_are_reported(settings: Settings) -> None:
-    change_settings(settings, disableAllHooks=True)
-    assert "disableAllHooks" in failing_checks(settings)["hooks"].sentence
-    change_settings(settings, disableAllHooks=False)
-    assert failing_checks(settings) == {}
 
 
 def test_missing_duplicate_and_foreign_hooks_are_reported(settings: Settings) -> None:
@@ -104,22 +85,6 @@ def test_missing_duplicate_and_foreign_hooks_are_reported(settings: Settings) ->
     assert "/gone/hooks/capture.sh, which is missing" in failing_checks(settings)["hooks"].sentence
     (settings.claude_dir / "settings.json").write_text("{")
     assert "cannot be read" in failing_checks(settings)["hooks"].sentence
-
-
-@pytest.mark.parametrize(
-    ("lines", "words", "remedy"),
-    [
-        ("", "does not name a Python", "holdfast doctor --fix"),
-        ("/no/python\n-I\n", "cannot be run", "holdfast doctor --fix"),
-        (f"{sys.executable}\n-I -S\n", "cannot import Holdfast", "holdfast doctor --fix"),
-    ],
-)
-def test_an_unusable_interpreter_is_reported_with_a_remedy(
-    settings: Settings, lines: str, words: str, remedy: str
-) -> None:
-    HomePaths(settings.home).interpreter.write_text(lines)
-    found = failing_checks(settings)["interpreter"]
-    assert words in found.sentence and found.remedy == remedy
 
 
 def test_folders_that_others_may_read_are_made_private(settings: Settings) -> None:
@@ -139,20 +104,6 @@ def test_an_inbox_that_is_a_symlink_is_not_touched(settings: Settings, tmp_path:
     inbox.rmdir()
     inbox.symlink_to(tmp_path)
     assert "is a link" in failing_checks(settings)["inbox"].sentence and fixed(settings) == {}
-
-
-def test_a_pid_file_without_a_process_is_removed(settings: Settings) -> None:
-    HomePaths(settings.home).worker_pid.write_text(f"{os.getpid()}\n1\n")
-    assert "a worker that is no longer running" in failing_checks(settings)["worker"].sentence
-    assert fixed(settings) == {"worker": True} and failing_checks(settings) == {}
-
-
-def test_events_dated_in_the_future_report_a_wrong_clock(settings: Settings) -> None:
-    inbox = HomePaths(settings.home).inbox()
-    assert inbox is not None
-    (inbox / "1.Stop.none.5").write_text("{}")
-    make_old(inbox / "1.Stop.none.5", -86400)
-    assert "24 hours ahead" in failing_checks(settings)["clock"].sentence
 
 
 def test_a_session_that_asked_this_memory_is_in_order(settings: Settings) -> None:
@@ -180,14 +131,6 @@ def test_inconsistent_derived_rows_are_rebuilt_if_allowed(settings: Settings) ->
     assert failing_checks(settings) == {}
 
 
-def test_an_index_that_lost_words_is_reported(settings: Settings) -> None:
-    with closing(sqlite3.connect(settings.database)) as connection:
-        connection.execute("INSERT INTO passage_fts (passage_fts) VALUES ('delete-all')")
-        connection.commit()
-    assert "index of words" in failing_checks(settings)["derived"].sentence
-    assert fixed(settings) == {"derived": True} and failing_checks(settings) == {}
-
-
 def test_truncated_vectors_are_reported_and_computed_again(settings: Settings) -> None:
     settings = replace(settings, embed_model="")
     with Holdfast(settings) as memory:
@@ -209,23 +152,6 @@ def test_damage_is_reported_and_repaired_only_if_allowed(settings: Settings) -> 
     assert fixed(settings, yes=False) == {"memory": False} and failing_checks(settings)["memory"]
     settings.database.write_bytes(b"not a database at all" * 500)
     assert "damaged" in failing_checks(settings)["memory"].sentence
-
-
-def test_a_memory_of_a_newer_version_is_reported_and_not_changed(settings: Settings) -> None:
-    with closing(sqlite3.connect(settings.database)) as connection:
-        connection.execute("PRAGMA user_version = 99")
-    found = failing_checks(settings)["memory"]
-    assert "schema 99" in found.sentence and "Upgrade" in found.remedy
-    assert fixed(settings) == {}
-
-
-def test_truncated_vector_files_are_removed(settings: Settings) -> None:
-    folder = settings.home / "vectors"
-    folder.mkdir(mode=0o700)
-    (folder / "0000.vectors").write_bytes(b"HOLDVEC1 and then nothing")
-    (folder / "0000.vectors").chmod(0o600)
-    assert "0000.vectors" in failing_checks(settings)["vectors"].sentence
-    assert fixed(settings) == {"vectors": True} and list(folder.iterdir()) == []
 
 
 def test_json_keeps_its_shape(settings: Settings) -> None:

@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from time import time
 from typing import Any, NamedTuple
 
 import pytest
 
-from holdfast.app.background.worker import WorkerOptions, run_worker
-from holdfast.app.doctor.check import Check, Grade
+from holdfast.app.background.runner import WorkerOptions
+from holdfast.app.background.worker import run_worker
+from holdfast.app.doctor.check import Check, DoctorContext, Grade
 from holdfast.app.doctor.examine import run_checks, run_fixes
-from holdfast.app.doctor.store import check_reranker
+from holdfast.app.doctor.models import reranker
 from holdfast.app.memory import Holdfast
 from holdfast.app.transfer.backup import back_up, set_aside_damaged
 from holdfast.capture.home_paths import HomePaths
@@ -259,13 +259,6 @@ def test_a_fixable_fault_is_found_and_fixed_and_does_not_return(
     assert main(["doctor"]) == 0 and "Everything is in order." in capsys.readouterr().out
 
 
-def future_event(lab: Lab) -> None:
-    inbox = lab.places.inbox()
-    assert inbox is not None
-    path = write(inbox / "1.Stop.none.6", "{}")
-    os.utime(path, (time() + 86400, time() + 86400))
-
-
 TOLD: dict[str, tuple[str, Callable[[Lab], object]]] = {
     "a newer program changed the memory": (
         "memory",
@@ -283,7 +276,6 @@ TOLD: dict[str, tuple[str, Callable[[Lab], object]]] = {
         "duplicates",
         lambda lab: lab.claude(lambda k: {**k, "enabledPlugins": {"holdfast@here": True}}),
     ),
-    "the clock was set back": ("clock", future_event),
 }
 
 
@@ -295,11 +287,8 @@ def test_a_fault_that_cannot_be_fixed_is_reported_with_a_remedy(fault: str, lab:
     assert found.remedy
     before = lab.settings.database.read_bytes()
     run_fixes(lab.settings, None, lambda check: check.name == name)
-    if name != "clock":
-        assert failing_checks(lab.settings)[name].sentence == found.sentence
-        assert lab.settings.database.read_bytes() == before
-    for path in (lab.places.inbox() or Path()).glob("1.Stop.none.6"):
-        path.unlink()
+    assert failing_checks(lab.settings)[name].sentence == found.sentence
+    assert lab.settings.database.read_bytes() == before
 
 
 def test_a_missing_model_named_in_the_settings_is_reported(lab: Lab) -> None:
@@ -321,11 +310,11 @@ def test_a_named_embedding_model_that_cannot_be_opened_is_reported(lab: Lab) -> 
 def test_a_missing_or_changed_reranker_of_the_package_is_reported(lab: Lab) -> None:
     assert "reranker" not in failing_checks(lab.settings)
     for path in (lab.folder / "gone.onnx", write(lab.folder / "cut.onnx", b"\x08\x07")):
-        found = check_reranker(lab.settings, path)
+        (found,) = reranker(DoctorContext(lab.settings, None, None), path)
         assert f"{path} is missing or differs" in found.sentence
         assert found.grade is Grade.BROKEN and "Install Holdfast again" in found.remedy
         unused = replace(lab.settings, rerank_model="none")
-        assert check_reranker(unused, path).grade is Grade.OK
+        assert [one.grade for one in reranker(DoctorContext(unused, None, None), path)] == ["ok"]
 
 
 def test_a_named_reranker_is_opened_to_see_whether_it_can_be_used(lab: Lab) -> None:

@@ -15,20 +15,17 @@ from holdfast.app.evaluation.distilled import (
     read_distilled,
     summarise,
 )
-from holdfast.app.evaluation.engine import load_set, open_home
-from holdfast.app.evaluation.sets import read_set
+from holdfast.app.evaluation.sets import load_set, open_home, read_set
 from holdfast.app.memory import Holdfast
 from holdfast.model.knowledge import Kind, Memory
 from holdfast.model.records import Digest, Outcome
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.refine.facts.fact_stage import update_facts
-from holdfast.refine.sessions.titles import session_title
 from holdfast.settings import load_settings
 from tests.support.labelled_set import (
     BUOYS,
     CAUSE,
-    FORECAST,
     IMPORT,
     RULE,
     SUBAGENT,
@@ -94,27 +91,6 @@ def test_a_memory_of_two_sessions_is_listed_for_each_with_its_own_line_first(
     assert not shared
 
 
-def test_the_transcript_of_a_subagent_is_a_session_of_its_own(
-    memory: Holdfast, folder: Path
-) -> None:
-    load_set(memory, read_set(folder))
-    found = read_distilled(memory)
-    evidence = [one.evidence for one in saying(found, SUBAGENT, FORECAST)]
-    assert (EvidenceLine(SUBAGENT, 2),) in evidence
-    assert not saying(found, TIDES, FORECAST)
-
-
-def test_every_transcript_has_one_title_and_one_summary(memory: Holdfast, folder: Path) -> None:
-    load_set(memory, read_set(folder))
-    found = read_distilled(memory)
-    assert sorted(one.session for one in found.sessions) == sorted([TIDES, BUOYS, IMPORT, SUBAGENT])
-    (session,) = memory.reader.sessions.named(BUOYS)
-    exchanges = memory.reader.sessions.exchanges(session.bank, session.id)
-    (shown,) = [one for one in found.sessions if one.session == BUOYS]
-    assert shown.title == session_title(session, exchanges) != ""
-    assert "buoy forecast" in shown.summary
-
-
 def test_a_fact_is_listed_where_it_was_stated_unless_a_memory_says_the_same(
     memory: Holdfast, folder: Path
 ) -> None:
@@ -151,15 +127,6 @@ def test_what_was_corrected_is_no_longer_listed(memory: Holdfast, folder: Path) 
     found = read_distilled(memory)
     assert not saying(found, TIDES, RULE)
     assert [one.kind for one in saying(found, TIDES, now)] == [Kind.RULE]
-
-
-def test_what_was_forgotten_is_no_longer_listed(memory: Holdfast, folder: Path) -> None:
-    load_set(memory, read_set(folder))
-    records = saying(read_distilled(memory), SUBAGENT, FORECAST)
-    assert records
-    for record in records:
-        memory.forget(record.uri)
-    assert not saying(read_distilled(memory), SUBAGENT, FORECAST)
 
 
 def test_conversations_are_left_out(memory: Holdfast, folder: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.app.evaluation.engine import Ranking
+from holdfast.app.evaluation.asking import Ranking
 from holdfast.app.evaluation.own import (
     History,
     chance_of_hit,
@@ -93,51 +93,6 @@ def test_a_request_is_expected_to_find_the_session_that_changed_its_file(tmp_pat
 def test_unfair_questions_are_left_out(tmp_path: Path, request_text: str, file: str) -> None:
     with remember(tmp_path, *history(), session(20, request_text, file)) as memory:
         assert find_questions(memory.reader, None).questions == []
-
-
-@pytest.mark.slow
-def test_a_file_that_many_sessions_changed_gives_no_question(tmp_path: Path) -> None:
-    everywhere = [session(n + 10, f"Tidy the {t} notes a little", "notes") for n, t in
-                  enumerate(TOPICS)]  # fmt: skip
-    with remember(tmp_path, *everywhere, session(30, ASKED, "notes")) as memory:
-        assert find_questions(memory.reader, None).questions == []
-
-
-@pytest.mark.slow
-def test_a_request_typed_earlier_within_a_session_is_left_out(tmp_path: Path) -> None:
-    before = history()
-    before[7].user(ASKED)
-    before[7].assistant("Later.")
-    with remember(tmp_path, *before, session(20, ASKED, "compass")) as memory:
-        assert find_questions(memory.reader, None).questions == []
-
-
-@pytest.mark.slow
-def test_only_the_first_request_of_a_session_is_a_question(tmp_path: Path) -> None:
-    last = session(20, "Good morning to you and to all the others aboard", "tiller")
-    last.user(ASKED)
-    path = "/home/dev/proj/src/compass.py"
-    last.tool("Edit", "updated", file_path=path, old_string="a", new_string="c")
-    with remember(tmp_path, *history(), last) as memory:
-        assert find_questions(memory.reader, None).questions == []
-
-
-@pytest.mark.slow
-def test_reading_two_files_counts_as_changing_one(tmp_path: Path) -> None:
-    both = session(9, "Write the charts and the tides modules for the bridge", "charts")
-    path = "/home/dev/proj/src/tides.py"
-    both.tool("Edit", "updated", file_path=path, old_string="a", new_string="c")
-    reader = Script(
-        session="00000020-0000-4000-8000-000000000000",
-        start=datetime(2026, 9, 21, tzinfo=UTC),
-    )
-    reader.user("Explain how charts and tides work together near the northern harbour")
-    for name in ("charts", "tides", "anchor"):
-        reader.tool("Read", "1\tx", file_path=f"/home/dev/proj/src/{name}.py")
-    reader.assistant("They share a clock.")
-    with remember(tmp_path, *history(), both, reader) as memory:
-        found = find_questions(memory.reader, None).questions
-    assert [question.gold_sessions for question in found] == [{both.session}]
 
 
 def test_the_baseline_is_that_of_a_random_order() -> None:

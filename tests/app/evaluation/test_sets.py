@@ -33,23 +33,6 @@ def complaint(folder: Path) -> InputError:
     return caught.value
 
 
-def test_a_set_may_have_numeric_ids_and_unknown_fields(tmp_path: Path) -> None:
-    given = make(
-        tmp_path,
-        question(gold=["a1", 7], category=3, answer="carbon"),
-        "",
-        question(id=2, gold_sessions=["s"], abstain=None),
-        question(id="q3", gold=[], abstain=True),
-    )
-    found = read_set(given)
-    assert found.banks == ["boats"]
-    first, second, third = found.questions
-    text = "Of what is the mast?"
-    assert first == Question("q1", "boats", text, frozenset({"a1", "7"}), category="3")
-    assert (second.id, second.gold_sessions, second.unanswerable) == ("2", {"s"}, False)
-    assert third.unanswerable and third.category == "(none)"
-
-
 def test_a_question_without_gold_expects_abstention() -> None:
     assert Question("q", "b", "?").unanswerable
     assert Question("q", "b", "?", gold=frozenset("a"), abstain=True).unanswerable
@@ -87,12 +70,6 @@ def test_a_missing_file_is_reported(tmp_path: Path) -> None:
 
 def test_a_set_without_anything_to_read_is_refused(tmp_path: Path) -> None:
     assert "nothing to read" in complaint(make(tmp_path, question(), talk=None)).message
-
-
-def test_no_bank_can_be_named_all(tmp_path: Path) -> None:
-    make(tmp_path, question())
-    (tmp_path / "conversations" / "all.jsonl").write_text(TURN)
-    assert "cannot be called 'all'" in complaint(tmp_path).message
 
 
 def test_a_sample_of_questions_is_even_and_deterministic() -> None:

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Generator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -54,23 +52,6 @@ def test_records_decisions_and_links_survive_a_merge_and_its_undo(
     memory: Holdfast, tmp_path: Path
 ) -> None:
     check_a_merge_and_its_undo(memory, tmp_path / "transcripts")
-
-
-@pytest.mark.slow
-def test_nothing_of_a_merged_bank_is_left_behind(memory: Holdfast, tmp_path: Path) -> None:
-    p = Prepared(memory, tmp_path / "transcripts")
-    memory.merging.merge("feature", "shop")
-    with closing(sqlite3.connect(memory.settings.database)) as connection:
-        tables = [row[0] for row in connection.execute("SELECT name FROM sqlite_master")]
-        left: list[str] = []
-        for table in tables:
-            columns = [row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')]
-            if "bank" in columns:
-                (count,) = connection.execute(
-                    f'SELECT count(*) FROM "{table}" WHERE bank = ?', (p.feature,)
-                ).fetchone()
-                left += [table] * bool(count)
-    assert "turn" in tables and left == []
 
 
 @pytest.mark.slow
@@ -161,12 +142,6 @@ def test_a_key_of_a_bank_sees_nothing_of_the_bank_that_it_was_merged_into(
     memory.merging.unmerge("one")
     with memory.context.scoped_to(Principal(key.name, key.banks, key.level, key.id)):
         assert names(memory) == ["one"]
-
-
-def test_a_key_of_both_banks_does_not_hinder_a_merge(memory: Holdfast, tmp_path: Path) -> None:
-    read(memory, tmp_path, session(1, "/gone/one"), session(2, "/gone/two"))
-    make_key(memory, KeyRequest("for both", ("one", "two"), Level.READ))
-    assert memory.merging.merge("two", "one").name == "one"
 
 
 def test_a_bank_is_not_merged_into_itself_and_an_unknown_merge_not_undone(

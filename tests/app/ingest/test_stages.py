@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from holdfast.app.background import steps
-from holdfast.app.background.worker import WorkerOptions, run_worker
+from holdfast.app.background.runner import WorkerOptions
+from holdfast.app.background.worker import run_worker
 from holdfast.app.ingest import stages
 from holdfast.app.memory import Holdfast
 from holdfast.learn import opinions
-from holdfast.learn.bank_settings import BankChanges
 from holdfast.model.opinions import Trend
 from holdfast.refine.concepts import concept_stage
 from holdfast.refine.entities import entity_stage
@@ -81,19 +80,6 @@ def test_a_failing_stage_does_not_stop_the_worker(settings: Settings) -> None:
 
 
 @pytest.mark.slow
-def test_a_worker_applies_the_retention(settings: Settings) -> None:
-    for number in (1, 300):
-        session_on_day(number, f"The xebec{number} sails.").write(settings.claude_dir / "projects")
-    run_worker(settings, QUICK, steps.STEPS, lambda: at(301))
-    with Holdfast(with_empty_memory(settings), lambda: at(301)) as memory:
-        memory.banks.change(BankChanges(retention=12))
-        assert memory.inventory.counts().sessions == 2
-    run_worker(settings, QUICK, steps.STEPS, lambda: at(400))
-    with Holdfast(with_empty_memory(settings), lambda: at(400)) as memory:
-        assert [s.host[:8] for s in memory.reader.sessions.latest(None)] == ["00000300"]
-
-
-@pytest.mark.slow
 def test_incremental_stages_give_the_same_as_a_rebuild(settings: Settings) -> None:
     folder = settings.claude_dir / "projects"
     database = settings.home / "memory.db"
@@ -131,35 +117,3 @@ def test_every_stage_has_a_version() -> None:
     assert known == [(module.NAME, module.VERSION) for module in modules]
     added = {stage.name: stage.by_vectors for stage in stages.STAGES if stage.by_vectors}
     assert added == {memory_stage.NAME: memory_stage.BY_VECTORS}
-
-
-@pytest.mark.slow
-def test_memories_are_made_again_where_the_settings_turn_vectors_on_or_off(
-    settings: Settings,
-) -> None:
-    session_on_day(1, "The CI is flaky.").write(settings.claude_dir / "projects")
-    for by_vectors in (False, True, False):
-        chosen = replace(settings, embed_model="" if by_vectors else "none")
-        with Holdfast(with_empty_memory(chosen), lambda: at(3)) as memory:
-            memory.ingest(memory.ingestion.find([settings.claude_dir / "projects"]))
-            assert stages.stages_behind(memory.store, chosen) == []
-            other = replace(settings, embed_model="none" if by_vectors else "")
-            assert stages.stages_behind(memory.store, other) == ["retain"]
-            memory.remember("The walrus bucket is encrypted.")
-            assert stages.stages_behind(memory.store, chosen) == []
-
-
-@pytest.mark.slow
-def test_forgetting_and_erasing_keep_the_version_of_memories(settings: Settings) -> None:
-    chosen = replace(settings, embed_model="")
-    folder = settings.claude_dir / "projects"
-    with Holdfast(with_empty_memory(chosen), lambda: at(9)) as memory:
-        for number in (1, 2, 3):
-            path = session_on_day(number, "The CI is flaky.").write(folder)
-            memory.ingest(memory.ingestion.find([path]))
-        assert stages.stages_behind(memory.store, chosen) == []
-        first, second, _ = memory.reader.sessions.latest(None)
-        memory.forget(f"holdfast://session/{first.id}")
-        assert stages.stages_behind(memory.store, chosen) == []
-        memory.erasure.purge(f"holdfast://session/{second.id}")
-        assert "retain" not in stages.stages_behind(memory.store, chosen)

@@ -17,8 +17,8 @@ from holdfast.app.memory import Holdfast
 from holdfast.app.remote.remote_search import Remotes
 from holdfast.app.server.shared_records import receive
 from holdfast.errors import RemoteError
-from holdfast.interfaces.mcp.main_engine import MainEngine
-from holdfast.interfaces.mcp.server_spec import CallContext
+from holdfast.interfaces.mcp.engine import ToolEngine
+from holdfast.interfaces.mcp.protocol import CallContext
 from holdfast.model.knowledge import Network
 from holdfast.model.query import Layer
 from holdfast.model.team import Scope, SharedRecord
@@ -193,14 +193,6 @@ def test_responses_of_a_server_are_bounded_and_treated_as_data(ann: Laptop) -> N
             assert not [hit for hit in found.hits if hit.kind == "remote"]
 
 
-def test_a_record_that_is_also_local_is_listed_once(ann: Laptop) -> None:
-    ann.remember(BLUE)
-    with recorded(hits_of(BLUE)) as server:
-        add_remote(ann, server.url)
-        found = ann.memory.recall(ASKED, BANK)
-    assert [hit.kind for hit in found.hits if hit.text == BLUE] == ["memory"]
-
-
 def test_a_key_is_stored_where_only_the_owner_can_read_it(
     team: tuple[Path, Server], ann: Laptop
 ) -> None:
@@ -242,7 +234,7 @@ def test_an_agent_that_asks_through_mcp_gets_server_results_too(
 ) -> None:
     for name, value in ann.env.items():
         monkeypatch.setenv(name, value)
-    with recorded(hits_of(BLUE)) as server, closing(MainEngine()) as answers:
+    with recorded(hits_of(BLUE)) as server, closing(ToolEngine()) as answers:
         add_remote(ann, server.url)
         result = answers.call("memory_recall", {"query": ASKED}, CallContext())["structuredContent"]
         (hit,) = [hit for hit in result["hits"] if hit["kind"] == "remote"]

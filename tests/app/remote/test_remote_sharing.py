@@ -63,8 +63,9 @@ def test_two_laptops_share_and_withdraw_records_through_a_server(
         laptop.join(service.url, service.token)
     name = ann.remember(BLUE)
     result = ann.json("share", name, "--to", "acme", "--yes", "--note", "mind this")
-    assert (result["sent"], result["waiting"], result["scope"]) == (1, 0, "team")
-    assert ann.json("share", name, "--to", "acme", "--yes", "--note", "mind this")["same"] == [name]
+    assert (result["sent"], result["waiting"], result["plan"]["scope"]) == (1, 0, "team")
+    again = ann.json("share", name, "--to", "acme", "--yes", "--note", "mind this")
+    assert again["plan"]["same"] == [name]
     (hit,) = bob.json("recall", ASKED)["hits"]
     assert hit["text"].startswith(BLUE) and hit["provider"] == "acme"
     (own,) = ann.json("recall", ASKED)["hits"]
@@ -275,4 +276,4 @@ def test_the_worker_sends_what_is_pending_and_the_doctor_reports_what_cannot_be_
         assert ann.run("worker", HOLDFAST_REMOTE="off")[0] == 0 and states(ann) == ["waiting"]
         assert ann.run("worker")[0] == 0
         assert states(ann) == ["sent"] and [one["text"] for one in sent_to(server)] == [BLUE]
-    assert remote_sentences() == ["Configured: acme."]
+    assert remote_sentences() == ["No team server fails."]

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from holdfast.app.search.hit_view import (
     CONVERTED_AGENTS,
-    citation_json,
     citation_text,
     heading,
     place,
@@ -73,14 +72,5 @@ def test_a_heading_names_what_is_unusual() -> None:
 def test_a_citation_of_a_reflection_has_no_layer() -> None:
     cited = Citation(1, "holdfast://turn/1", Layer.TEAM, "words", "/x", "2026-03-01T10:00:00.000Z")
     weighed = ReflectionCitation(2, "holdfast://turn/1", "words", "", "s", Trust.USER)
-    assert list(citation_json(cited)) == [
-        "uri",
-        "layer",
-        "time",
-        "trust",
-        "excerpt",
-        "browse_url",
-    ]
-    assert list(citation_json(weighed)) == ["uri", "time", "trust", "excerpt"]
     assert citation_text(cited) == "[1] 2026-03-01 team holdfast://turn/1"
     assert citation_text(weighed) == "[2] undated holdfast://turn/1"

@@ -123,17 +123,6 @@ def test_plugins_are_queried_only_if_settings_and_question_allow_it(tmp_path: Pa
         assert not any(hit.provider for hit in memory.recall("when do retries stop").hits)
 
 
-def test_plugins_are_not_queried_for_an_as_of_date_or_a_network(tmp_path: Path) -> None:
-    with memory_with(tmp_path, "good") as memory:
-        found = memory.search.recall_with_plan(
-            "retries", None, RecallPlan(providers=True, as_of=NOW)
-        )
-        assert ("providers", "plugins cannot look back") in [
-            (arm.name, arm.problem) for arm in found.strategies
-        ]
-    assert not (tmp_path / "notes").exists()
-
-
 def test_text_from_plugins_is_not_stored(tmp_path: Path) -> None:
     with memory_with(tmp_path, "good", own=False) as memory:
         [hit] = recall(memory).hits
@@ -141,9 +130,3 @@ def test_text_from_plugins_is_not_stored(tmp_path: Path) -> None:
             memory.show(hit.uri)
     kept = b"".join(path.read_bytes() for path in (tmp_path / ".holdfast").rglob("*.*"))
     assert b"five attempts" not in kept
-
-
-def test_an_unavailable_plugin_is_reported(tmp_path: Path) -> None:
-    with memory_with(tmp_path) as memory:
-        answer = ask(memory)
-    assert any("no plugin here can be asked" in caveat for caveat in answer.caveats)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sqlite3
-from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -14,22 +12,15 @@ from typing import Any
 
 import pytest
 
+from holdfast.app.background.runner import WorkerOptions
 from holdfast.app.background.steps import needs_embedding
-from holdfast.app.background.worker import WorkerOptions, run_worker
+from holdfast.app.background.worker import run_worker
 from holdfast.app.memory import Holdfast
-from holdfast.errors import ModelError
 from holdfast.inference import packaged
-from holdfast.inference.embedder import Vectors
 from holdfast.model.query import RecallResult, RetrieverReport
 from holdfast.recall.core.plan import Budget, RecallPlan
-from holdfast.recall.engine import recall
-from holdfast.recall.retrievers.semantic_search import ModelSemanticSearch, SemanticModels
-from holdfast.recall.retrievers.vector_matrix import VectorMatrix
 from holdfast.settings import NO_MODEL, SHIPPED, Settings
-from holdfast.store.sqlite.store import SqliteStore
 from holdfast.times import format_time
-from tests.support.command_line import runner
-from tests.support.embedders import BagOfWords
 from tests.support.onnx_graphs import count_of_second
 from tests.support.transcripts import Script, bug_hunt
 
@@ -194,19 +185,6 @@ def test_a_worker_checks_all_vectors_once_a_day(tmp_path: Path) -> None:
     assert work(60) == (0, 0), "the size alone shows it, without a session"
 
 
-def test_an_explicit_run_deletes_vectors_of_no_passage_although_nothing_waits(
-    tmp_path: Path,
-) -> None:
-    with ingested(settings_of(tmp_path)) as memory:
-        memory.ingestion.embed()
-        before = memory.reader.vectors.models()
-        bank = memory.context.bank_id("kitchen") or ""
-        with memory.store.transaction():
-            memory.store.vectors.put(bank, MODEL, [("of no passage", 0, bytes(1536))])
-        assert memory.ingestion.embed() == 0
-        assert memory.reader.vectors.models() == before
-
-
 def test_an_open_memory_sees_vectors_added_later(tmp_path: Path) -> None:
     settings = settings_of(tmp_path)
     with ingested(settings) as memory, Holdfast(settings, now=lambda: NOW, create=False) as asking:
@@ -219,23 +197,6 @@ def test_an_open_memory_sees_vectors_added_later(tmp_path: Path) -> None:
         assert 0 < first.found < second.found
 
 
-def test_turns_are_embedded_later_when_there_is_no_time(tmp_path: Path) -> None:
-    with ingested(settings_of(tmp_path)) as memory:
-        left = memory.ingestion.embed(turns_for=-1)
-        assert left == memory.reader.vectors.count_unembedded(MODEL, ["turn"]) > 0
-        assert memory.reader.vectors.count_unembedded(MODEL, ["digest", "exchange", "commit"]) == 0
-        assert memory.ingestion.embed() == 0
-
-
-def test_a_rebuilt_memory_keeps_its_vectors(tmp_path: Path) -> None:
-    with ingested(settings_of(tmp_path)) as memory:
-        memory.ingestion.embed()
-        before = memory.reader.vectors.models()
-        memory.ingestion.rebuild()
-        assert memory.reader.vectors.count_unembedded(MODEL) == 0
-        assert before and memory.reader.vectors.models() == before
-
-
 def test_without_a_model_recall_answers_by_words(tmp_path: Path) -> None:
     settings = replace(settings_of(tmp_path), embed_model=NO_MODEL)
     with ingested(settings) as memory:
@@ -244,16 +205,6 @@ def test_without_a_model_recall_answers_by_words(tmp_path: Path) -> None:
         found = memory.recall("retry wrapper", bank="proj", budget=Budget.MID)
         assert not found.abstained and "retry wrapper" in found.hits[0].text
         assert all(not arm.problem for arm in found.strategies)
-
-
-def test_a_configured_reranker_works_without_embeddings(tmp_path: Path) -> None:
-    model = str(count_of_second(tmp_path / "pairs.onnx"))
-    for embed_model in ("", NO_MODEL):
-        settings = replace(settings_of(tmp_path), embed_model=embed_model, rerank_model=model)
-        with ingested(settings) as memory:
-            found = memory.recall("retry wrapper", bank="proj")
-            assert "rerank" in [arm.name for arm in found.strategies]
-            assert found.hits and "rerank" in found.hits[0].why
 
 
 def test_the_reranker_that_ships_reads_with_a_high_budget_or_if_it_is_asked_for(
@@ -267,52 +218,6 @@ def test_the_reranker_that_ships_reads_with_a_high_budget_or_if_it_is_asked_for(
         chosen = replace(settings_of(tmp_path), rerank_model=model)
         with Holdfast(chosen, now=lambda: NOW, create=False) as asking:
             assert reranks(asking.recall("retry wrapper", bank="proj"))
-
-
-def test_a_command_reranks_only_with_a_high_budget(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with ingested(settings_of(tmp_path)) as memory:
-        memory.ingestion.embed()
-    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("HOLDFAST_RERANKER", "")
-    run = runner(capsys)
-    for budget, reranks in (("mid", False), ("high", True)):
-        status, printed = run(
-            "recall", "retry wrapper", "--bank", "proj", "--budget", budget, "--json"
-        )
-        names = [arm["name"] for arm in json.loads(printed)["strategies"]]
-        assert status == 0
-        assert "semantic" in names and ("rerank" in names) is reranks
-
-
-def test_an_unusable_reranker_is_reported_and_recall_continues(tmp_path: Path) -> None:
-    model = tmp_path / "pairs.onnx"
-    settings = replace(settings_of(tmp_path), rerank_model=str(model))
-    with ingested(replace(settings, rerank_model=NO_MODEL)) as memory:
-        memory.ingestion.embed()
-        plain = memory.recall("retry wrapper", bank="proj")
-    with Holdfast(settings, now=lambda: NOW, create=False) as asking:
-        found = asking.recall("retry wrapper", bank="proj")
-        (arm,) = [arm for arm in found.strategies if arm.problem]
-        assert arm.name == "rerank" and "There is no" in arm.problem and "Correct" in arm.problem
-        assert found.hits and found.hits == plain.hits
-    count_of_second(model)
-    with Holdfast(
-        settings, now=lambda: NOW, create=False
-    ) as asking:  # put right, in a program that runs on
-        found = asking.recall("retry wrapper", bank="proj")
-        assert not any(arm.problem for arm in found.strategies) and "rerank" in found.hits[0].why
-
-
-def test_a_memory_with_vectors_can_be_searched_without_a_model(tmp_path: Path) -> None:
-    settings = settings_of(tmp_path)
-    with ingested(settings) as memory:
-        memory.ingestion.embed()
-    with Holdfast(replace(settings, embed_model=NO_MODEL), now=lambda: NOW, create=False) as asking:
-        found = asking.recall("retry wrapper", bank="proj")
-        assert any("retry wrapper" in hit.text for hit in found.hits[:3])
-        assert all(not arm.problem for arm in found.strategies)
 
 
 def test_an_unusable_model_is_reported_and_recall_answers_by_words(tmp_path: Path) -> None:
@@ -330,13 +235,6 @@ def test_an_unusable_model_is_reported_and_recall_answers_by_words(tmp_path: Pat
             assert arm in asking.search.rank("retry wrapper", "proj").reports
             answer = asking.ask("why did the rows double", bank="proj")
             assert answer.citations and any(arm.problem in caveat for caveat in answer.caveats)
-
-
-def test_an_unusable_model_embeds_nothing(tmp_path: Path) -> None:
-    with ingested(replace(settings_of(tmp_path), embed_model="/nonexistent")) as memory:
-        with pytest.raises(ModelError):
-            memory.ingestion.embed()
-        assert memory.recall("retry wrapper", bank="proj").hits
 
 
 def test_a_new_model_is_used_once_everything_is_embedded_again(tmp_path: Path) -> None:
@@ -357,84 +255,6 @@ def test_a_new_model_is_used_once_everything_is_embedded_again(tmp_path: Path) -
         assert (new != MODEL, count) == (True, old[MODEL])
         assert not needs_embedding(memory.reader, memory.settings)
         assert "guests" in memory.search.rank(QUESTION, "all").candidates[0].passage.body
-
-
-def test_the_file_of_a_replaced_model_is_removed_with_its_vectors(tmp_path: Path) -> None:
-    settings = settings_of(tmp_path)
-    with ingested(settings) as memory:
-        folder = settings.home / "vectors"
-        folder.mkdir()
-        old = VectorMatrix(folder, memory.reader.banks.all()[0].id, "older", 8)
-        old.path.write_bytes(b"as it was")
-        assert memory.ingestion.embed(turns_for=-1) > 0 and old.path.exists()
-        assert memory.ingestion.embed() == 0 and not old.path.exists()
-
-
-def test_leftovers_of_an_interrupted_model_change_are_removed_later(tmp_path: Path) -> None:
-    with ingested(settings_of(tmp_path)) as memory:
-        memory.ingestion.embed()
-        store = SqliteStore(tmp_path / "home" / "memory.db")
-        with store.transaction():
-            store.vectors.put("any bank", "older", [("hash", 0, b"data")])
-        store.close()
-        assert memory.ingestion.embed() == 0
-        assert [model for model, _ in memory.reader.vectors.models()] == [MODEL]
-
-
-class OutOfOrder(BagOfWords):
-    """A model that does not answer; counts how often it is asked."""
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        self.asked += texts
-        raise ModelError("The model does not answer.")
-
-
-def test_an_unreachable_service_is_a_failure_of_one_retriever(tmp_path: Path) -> None:
-    settings = settings_of(tmp_path)
-    with ingested(settings) as memory:
-        memory.ingestion.embed()
-    away = replace(settings, embed_endpoint="http://127.0.0.1:9/v1", embed_endpoint_model="small")
-    with Holdfast(away, now=lambda: NOW, create=False) as memory:
-        found = memory.recall("retry wrapper", "all")
-    arms = [arm for arm in found.strategies if arm.name == "semantic"]
-    assert len(arms) == 1 and "127.0.0.1:9" in arms[0].problem
-    assert any("retry wrapper" in hit.text for hit in found.hits)
-
-
-def test_a_model_that_fails_during_a_query_is_tried_once(tmp_path: Path) -> None:
-    ingested(settings_of(tmp_path)).close()
-    embedder = OutOfOrder()
-    meaning = ModelSemanticSearch(tmp_path / "vectors", SemanticModels(embedder, None, None, None))
-    store = SqliteStore(tmp_path / "home" / "memory.db")
-    found = recall(store, None, "retry wrapper", RecallPlan(), lambda: NOW, meaning)
-    store.close()
-    arm = semantic(found)
-    assert arm is not None and arm.problem == "The model does not answer."
-    assert any("retry wrapper" in hit.text for hit in found.hits)
-    assert embedder.asked == ["retry wrapper"]
-
-
-def test_an_answer_quotes_the_item_that_is_near_in_meaning(tmp_path: Path) -> None:
-    script = Script("88888888-0000-4000-8000-000000000002", cwd="/home/dev/harbour")
-    script.user("Sum up what was done about the buoys.")
-    script.assistant(
-        "What was done about the buoys of the harbour:\n\n"
-        "1. **Colour**: The buoys of the harbour are counted by the colour in which the crew of "
-        "the tug wrote the names of its ships on them, as it has always been done in spring.\n"
-        "2. **Light**: A bulb that needs less current replaced the bright one, so that a charge "
-        "lasts for a whole month and nobody has to row out every week to change it.\n"
-        "3. **Chain**: The harbour crew of the tug named the chain of the buoys in the book of "
-        "the harbour, where the colour of the ships is written down, too.\n"
-    )
-    script.write(tmp_path / "p")
-    question = "how does the harbour crew save power on the lamps of the buoys"
-    with Holdfast(settings_of(tmp_path), now=lambda: NOW) as memory:
-        memory.ingest(memory.ingestion.find([tmp_path / "p"]))
-        by_words = memory.ask(question, bank="harbour")
-        memory.ingestion.embed()
-        by_both = memory.ask(question, bank="harbour")
-    assert by_words.weak and not by_both.weak
-    assert "**Light**: A bulb that needs less" in by_both.answer.split("\n")[0]
 
 
 def test_texts_are_compared_only_once_a_model_is_loaded(tmp_path: Path) -> None:

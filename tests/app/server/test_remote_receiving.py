@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -18,8 +17,7 @@ from holdfast.model.trust import Trust
 from holdfast.settings import load_settings
 from holdfast.sources.share_format import encode_for_server, line_hash
 from tests.support.empty_memory import with_empty_memory
-from tests.support.http.server import Server
-from tests.support.laptops import BANK, environment, team_server
+from tests.support.laptops import BANK, environment
 
 BLUE = "The yawl is always painted blue, because the harbour office wants it."
 ASKED = "how is the yawl painted?"
@@ -135,32 +133,3 @@ def test_invalid_lines_are_refused_and_valid_ones_are_stored(memory: Holdfast) -
     for bank in ("all", "nowhere", ""):
         with pytest.raises(HoldfastError):
             receive(memory, bank, [line()], "Ann", "Ann")
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with team_server(tmp_path_factory.mktemp("receiving")) as made:
-        yield made
-
-
-def test_receiving_over_http_needs_a_key_and_a_bank(server: Server) -> None:
-    def post(path: str, body: object, key: str = "") -> tuple[int, Any]:
-        headers = {
-            "Authorization": f"Bearer {key or server.token}",
-            "Content-Type": "application/json",
-        }
-        got = server.ask(f"/api/v1{path}", headers, json.dumps(body).encode())
-        return got.status, json.loads(got.text)
-
-    handed = {"bank": BANK, "shares": [line()]}
-    assert post("/shares", handed, "wrong")[0] == 401
-    assert post("/shares", {**handed, "bank": "nowhere"})[0] == 404
-    assert post("/shares", {**handed, "trust": "user"})[0] == 422
-    status, done = post("/shares", handed)
-    assert status == 200 and done["shares"][0]["state"] == "taken"
-    assert post("/shares", handed)[1]["shares"][0]["state"] == "known"
-    status, found = post("/shares/recall", {"bank": BANK, "question": ASKED})
-    assert status == 200 and [hit["text"] for hit in found["hits"]] == [BLUE]
-    assert set(found["hits"][0]) == {
-        "uri", "kind", "text", "time", "score", "trust", "shared", "scope",
-    }  # fmt: skip

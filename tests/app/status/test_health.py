@@ -111,35 +111,6 @@ def test_missing_hooks_are_reported(settings: Settings) -> None:
     assert (found.state, found.remedy) == ("off", "holdfast setup")
 
 
-def test_unreadable_settings_are_not_taken_for_settings_without_hooks(
-    settings: Settings,
-) -> None:
-    (settings.claude_dir / "settings.json").write_text("{")
-    found = verdict_of(settings)
-    assert found.state == "broken" and "settings.json cannot be read" in found.sentence
-
-
-def test_settings_that_disable_all_hooks_are_reported(settings: Settings) -> None:
-    path = settings.claude_dir / "settings.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "disableAllHooks": True}))
-    found = verdict_of(settings)
-    assert found.state == "broken" and "disableAllHooks" in found.sentence
-
-
-def test_some_missing_hooks_are_reported(settings: Settings) -> None:
-    path = settings.claude_dir / "settings.json"
-    given = json.loads(path.read_text())
-    del given["hooks"]["SessionEnd"]
-    path.write_text(json.dumps(given))
-    found = verdict_of(settings)
-    assert found.state == "broken" and "SessionEnd" in found.sentence
-
-
-def test_missing_scripts_are_reported(settings: Settings) -> None:
-    (settings.home / "hooks" / "capture.sh").unlink()
-    assert verdict_of(settings).remedy == "holdfast doctor --fix"
-
-
 @pytest.mark.parametrize(
     ("age", "words"), [(7200, "waited for 2 hours"), (-DAY, "before the clock")]
 )

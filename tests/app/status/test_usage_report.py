@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.app.memory import Holdfast
-from holdfast.app.status.usage_report import OutcomeCounts, count_outcomes, gather_usage
 from holdfast.interfaces.cli.main import main
 from holdfast.model.ledgers.injections import Injection, InjectionKind, InjectionUse
 from holdfast.model.ledgers.model_calls import CallOutcome, ModelCall
+from holdfast.operations.admin.usage import OutcomeCounts, count_outcomes, worth
 from holdfast.settings import Settings
 from tests.support.empty_memory import with_empty_memory
 from tests.support.transcripts import bug_hunt
@@ -40,7 +40,7 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Holdfast
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
     bug_hunt().write(tmp_path / "claude" / "projects" / "p")
     settings = Settings(home, tmp_path / "claude", bank="proj", embed_model="none")
-    with Holdfast(with_empty_memory(settings)) as memory:
+    with Holdfast(with_empty_memory(settings), now=lambda: NOW) as memory:
         memory.ingest(memory.ingestion.find([]))
         yield memory
 
@@ -65,18 +65,18 @@ def test_injections_are_counted_by_outcome(memory: Holdfast) -> None:
         injection(7, arrived=None),
         injection(8, InjectionUse.CITED, time="2026-09-01"),
     )
-    worth = gather_usage(memory, "all", 30, now=NOW)
-    assert worth.total == OutcomeCounts(7, used=3, ignored=1, wrong=1, lost=1, unjudged=1)
-    assert worth.uses == {"cited": 1, "file": 1, "wording": 1}
-    assert worth.sessions == 3 and worth.tokens == 6 * 100
-    assert worth.kinds["goal"].injected + worth.kinds["start"].injected == 7
-    assert gather_usage(memory, "all", 365, now=NOW).total.injected == 8
+    found = worth(memory, 30)
+    assert found.total == OutcomeCounts(7, used=3, ignored=1, wrong=1, lost=1, unjudged=1)
+    assert found.uses == {"cited": 1, "file": 1, "wording": 1}
+    assert found.sessions == 3 and found.tokens == 6 * 100
+    assert found.kinds["goal"].injected + found.kinds["start"].injected == 7
+    assert worth(memory, 365).total.injected == 8
     memory.close()
 
 
 def test_the_tokens_of_a_session_that_goes_on_are_counted(memory: Holdfast) -> None:
     put(memory, injection(1, arrived=None), injection(2, arrived=False))
-    assert gather_usage(memory, "all", 30, now=NOW).tokens == 100
+    assert worth(memory, 30).tokens == 100
     memory.close()
 
 
@@ -108,9 +108,9 @@ def test_costs_come_from_the_ledger(memory: Holdfast) -> None:
                 outcome=CallOutcome.DONE,
             )
             memory.store.model_calls.reserve(made)
-    worth = gather_usage(memory, "all", now=NOW)
-    assert (worth.spent.calls, worth.spent.tokens, worth.spent.usd) == (2, 2000, 0.25)
-    assert worth.spent.unpriced == 1
+    found = worth(memory)
+    assert (found.spent.calls, found.spent.tokens, found.spent.usd) == (2, 2000, 0.25)
+    assert found.spent.unpriced == 1
     memory.close()
 
 

@@ -110,7 +110,7 @@ def test_an_empty_memory_gives_no_brief(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
     Holdfast(settings).close()
     with Holdfast(settings, create=False) as memory:
-        assert memory.briefs.goal_brief_in("/nowhere", scenarios.BUILT_WITH[0].prompt).text == ""
+        assert memory.briefs.goal_brief("Fix the build", folder="/nowhere").text == ""
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from tests.support.waiting import wait_until
 
 _JSON = {"Content-Type": "application/json"}
 _UNDO = re.compile(r"[?&]undo=([0-9%,C]+)")
+_MEMORY = re.compile(r"holdfast://memory/(\w+)")
 _FACTS, _AGENTS = "/review?tab=facts", "/review?tab=agents"
 Values = Mapping[str, Any]
 
@@ -42,6 +43,7 @@ class ChangingCalls:
         # The id of a conversation that has ended, and of one that a form began.
         self.conversation = self.converse()
         self._begun = ""
+        self._notes = 0
 
     def call(self, operation: Operation) -> Call | None:
         """A request that must succeed; None if any record will do."""
@@ -61,9 +63,9 @@ class ChangingCalls:
             self._begun = reply.text.split("?")[0].rpartition("/")[2].split("#")[0]
         found = _UNDO.search(reply.text) if operation.name in _TAKEN_BACK else None
         if found:
-            number = Parameter("form", "seq", "plain", {}, False)
-            undo = Operation("POST /memory/undo", "POST", "/memory/undo", (number,))
-            undone = self._client.page(Call(undo, {"seq": unquote(found[1])}))
+            number = Parameter("form", "numbers", "plain", {}, False)
+            undo = Operation("POST /do/undo", "POST", "/do/undo", (number,))
+            undone = self._client.page(Call(undo, {"numbers": unquote(found[1])}))
             assert undone.succeeded, undone
 
     def fill(self, operation: Operation, page: str, ticked: bool = False, **given: str) -> Values:
@@ -71,7 +73,17 @@ class ChangingCalls:
         those of the form's address."""
         shown = self._client.web.get(page)
         assert shown.is_success, (page, shown.text)
-        form = find_form(shown.text, re.sub(r"\\{\w+\\}", "([^/]+)", re.escape(operation.path)))
+        return self._filled(operation, page, shown.text, ticked, given)
+
+    def look(self, operation: Operation, page: str) -> Values:
+        """The form that comes after what a form would do was looked at."""
+        asked = Call(operation, self.fill(operation, page))
+        return self._filled(operation, page, self._client.page(asked).text, False, {})
+
+    def _filled(
+        self, operation: Operation, page: str, shown: str, ticked: bool, given: dict[str, str]
+    ) -> Values:
+        form = find_form(shown, re.sub(r"\\{\w+\\}", "([^/]+)", re.escape(operation.path)))
         assert form is not None, f"{page} has no form that is sent to {operation.path}"
         own = {"id": form.place} if form.place else {}
         fields = {name: value for name, value in form.fields.items() if name != "form_key"}
@@ -89,13 +101,21 @@ class ChangingCalls:
         """The id of another memory."""
         return self._memories[1]
 
-    def judged_page(self) -> str:
-        """The page of a memory that is judged and otherwise left as it is."""
-        return f"/record/memory/{self._memories[2]}"
+    def judged_memory(self) -> str:
+        """The id of a memory that is judged and otherwise left as it is."""
+        return self._memories[2]
 
-    def purge_page(self) -> str:
-        """The page that says what erasing a memory would erase."""
-        return f"/memory/purge?uri=memory/{self._memories[0]}"
+    def judged_page(self) -> str:
+        """The page of that memory."""
+        return f"/record/memory/{self.judged_memory()}"
+
+    def agents_note(self) -> str:
+        """The id of something that an agent has just remembered."""
+        self._notes += 1
+        noted = self._use_tool("remember", {"text": f"{OWN.asked} has {self._notes} new ropes."})
+        found = _MEMORY.search(noted.text)
+        assert found, noted
+        return found[1]
 
     def bank(self) -> str:
         """The id of the bank."""
@@ -116,9 +136,10 @@ class ChangingCalls:
         assert made.is_success, made.text
         return made.json()["uri"].rpartition("/")[2]
 
-    def _use_tool(self, name: str, arguments: Values) -> None:
+    def _use_tool(self, name: str, arguments: Values) -> Reply:
         used = self._client.mcp("tools/call", self._bank, name=name, arguments=arguments)
         assert used.succeeded, used
+        return used
 
     def converse(self) -> str:
         """Ask a question; the id of its conversation, when it has ended."""
@@ -138,24 +159,20 @@ Prepare = Callable[[ChangingCalls, Operation], Values]
 _TEXT = f"{OWN.asked} is green."
 PREPARED: Mapping[str, Prepare] = {
     "POST /ask": lambda by, form: by.fill(form, "/", q=f"What broke {OWN.asked}?"),
-    "POST /memory/correct": lambda by, form: by.fill(form, by.record_page(), text=_TEXT),
-    "POST /memory/merge": lambda by, form: by.fill(
-        form, by.record_page(), other=by.other_memory()
+    "POST /do/retain": lambda by, form: by.fill(form, "/memory?tab=memories", text=_TEXT),
+    "POST /do/correct": lambda by, form: by.fill(form, by.record_page(), text=_TEXT),
+    "POST /do/merge": lambda by, form: by.fill(
+        form, f"{by.record_page()}?merge=yes", into=by.other_memory()
     ),
-    "POST /memory/undo": lambda by, form: by.fill(form, "/memory?tab=decisions"),
-    "POST /memory/purge": lambda by, form: by.fill(form, by.purge_page(), sure="yes"),
-    "POST /review/preview": lambda by, form: by.fill(form, _AGENTS),
-    "POST /review/reject": lambda by, form: by.fill(form, _AGENTS, why="It rains."),
-    "POST /review/keep": lambda by, form: by.fill(form, _FACTS),
-    "POST /review/retire": lambda by, form: by.fill(form, _FACTS),
-    "POST /review/reword": lambda by, form: by.fill(form, _FACTS, text=_TEXT),
-    "POST /review/several": lambda by, form: by.fill(form, _FACTS, ticked=True, act="reject"),
-    "POST /review/confirm": lambda by, form: by.fill(form, _AGENTS),
-    "POST /review/drop": lambda by, form: by.fill(form, _AGENTS),
-    "POST /brief/judge": lambda by, form: by.fill(
-        form, by.judged_page(), verdict="unneeded"
-    ),
-    "POST /banks/{id}": lambda by, form: by.fill(form, by.settings_page(), background=_TEXT),
+    "POST /do/undo": lambda by, form: by.fill(form, "/memory?tab=decisions"),
+    "POST /do/purge": lambda by, form: by.look(form, by.judged_page()),
+    "POST /do/promote_reject": lambda by, form: by.fill(form, _AGENTS, why="It rains."),
+    "POST /do/review_decide": lambda by, form: by.fill(form, _FACTS),
+    "POST /do/review_adopt": lambda by, form: by.fill(form, _AGENTS),
+    "POST /do/several": lambda by, form: by.fill(form, _FACTS, ticked=True, act="reject"),
+    "POST /do/judge": lambda by, form: by.fill(form, by.judged_page(), verdict="unneeded"),
+    "POST /do/bank_set": lambda by, form: by.fill(form, by.settings_page(), background=_TEXT),
+    "POST /do/research_useful": lambda by, _: {"id": by.conversation},
     "PATCH /api/v1/banks/{name}": lambda by, _: {"name": by.bank(), "background": OWN.asked},
     **dict.fromkeys(
         ("POST /api/v1/rules/candidates/{id}/reject", "graph promoteReject"),
@@ -164,13 +181,21 @@ PREPARED: Mapping[str, Prepare] = {
     "POST /api/v1/reviews/{id}/decide": lambda by, _: {
         **by.waiting("/reviews", "reviews"), "keep": True
     },
+    # A note is adopted once, so that each of these needs one of its own.
+    **dict.fromkeys(
+        ("POST /api/v1/records/{id}/adopt", "graph reviewAdopt"),
+        lambda by, _: {"id": by.agents_note()},
+    ),
+    **dict.fromkeys(
+        ("POST /api/v1/verdicts", "graph judge"),
+        lambda by, _: {"ids": [by.judged_memory()], "verdict": "useful"},
+    ),
     "graph bankSet": lambda by, _: {"name": by.bank(), "background": OWN.asked},
     **dict.fromkeys(
         ("graph researchUseful", "graph researchCancel", "graph researchShow"),
         lambda by, _: {"id": by.conversation},
     ),
     "graph researchRemove": lambda by, _: {"id": by.converse()},
-    "POST /research/{id}/useful": lambda by, _: {"id": by.conversation},
     "POST /research/{id}/cancel": lambda by, _: {"id": by.conversation},
     "POST /research/{id}/remove": lambda by, _: {"id": by.begun()},
     "POST /api/v1/research/{id}/useful": lambda by, _: {"id": by.conversation},
@@ -178,6 +203,4 @@ PREPARED: Mapping[str, Prepare] = {
     "DELETE /api/v1/research/{id}": lambda by, _: {"id": by.conversation},
 }  # fmt: skip
 # A fact is reviewed once; all of these decide it.
-_TAKEN_BACK = (
-    "POST /review/keep", "POST /review/retire", "POST /review/reword", "POST /review/several"
-)  # fmt: skip
+_TAKEN_BACK = ("POST /do/review_decide", "POST /do/several")

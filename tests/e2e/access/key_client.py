@@ -74,7 +74,10 @@ class KeyClient:
 
     def page(self, call: Call) -> Reply:
         """A page, or a form of one."""
-        form = {name: str(value) for name, value in call.at("form").items()}
+        form = {
+            name: str(value[0]) if isinstance(value, list) and value else str(value)  # pyright: ignore[reportUnknownArgumentType]
+            for name, value in call.at("form").items()
+        }
         if call.operation.method == "POST":
             form["form_key"] = self._form_key = self._form_key or self._find_form_key()
         answer = self.web.request(
@@ -121,15 +124,12 @@ class KeyClient:
         return _reply(ended.status_code, ended.text)
 
     def tool(self, call: Call) -> Reply:
-        """A tool, or a record, by MCP."""
+        """A tool, by MCP."""
         given = call.at("argument")
         bank = str(call.at("query").get("bank", ""))
-        if call.operation.path == READ:
-            return self.mcp(READ, bank, **given)
         return self.mcp("tools/call", bank, name=call.operation.path, arguments=given)
 
 
-READ = "resources/read"
 _FORM_KEY = re.compile(r'name="form_key" value="([0-9a-f]+)"')
 
 
@@ -172,7 +172,9 @@ class ServerOperations:
     def check_form(self, operation: Operation, reply: Reply) -> None:
         """Check that an answer of REST has the form that is described."""
         described = self._openapi["paths"][operation.path][operation.method.lower()]["responses"]
-        content = described[str(reply.status)]["content"].get("application/json")
+        content = described.get(str(reply.status), described["default"])["content"].get(
+            "application/json"
+        )
         if content is not None:
             schema = {**content["schema"], "components": self._openapi["components"]}
             validator: Any = Draft202012Validator(schema)

@@ -3,7 +3,6 @@ bank, a record or something in words, and every way to fill one of them with wha
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple, cast
@@ -11,7 +10,8 @@ from typing import Any, NamedTuple, cast
 from fastapi import FastAPI
 
 from holdfast.interfaces.http.pages import ROUTERS
-from holdfast.interfaces.ui.render import STATIC
+from holdfast.operations.registry import all_operations
+from holdfast.operations.shapes import parameter_schema
 from tests.app.remote.test_remote_recall import a_line
 from tests.e2e.access.two_banks import OTHER, OWN, Named, Side, World
 
@@ -28,10 +28,11 @@ _NAMES_BY_MEANING = {
     "content domain who where why background author near seen branch agent type topic other "
     "paths at from speaker find",
     PLAIN: "cursor as_of asOf since until day kind kinds knowledge layer layers budget network "
-    "networks expansion fusion limit count confirm scope action outcome tab note shelf status "
-    "view lane span sort preset last-event-id show every word confidence rules domain_of before "
-    "after page offset days dropped key to look month year depth hops backups back n seq sure "
-    "retention of act none verdict shares",
+    "networks expansion fusion strategy limit count confirm scope action outcome tab note "
+    "shelf status view lane span sort preset last-event-id show every word confidence rules "
+    "domain_of before after page offset days dropped key to look month year depth hops "
+    "backups back n seq sure "
+    "retention of act none verdict shares section numbers pick merge first",
 }
 _BANK_PARAMETERS = {
     *((f"{{name}}{way}", "name") for way in ("", "/merge", "/unmerge")),
@@ -150,38 +151,45 @@ def _parameters(
     )
 
 
-_FIELD = re.compile(r"<(?:input|select|textarea|button)\b[^>]*?\bname=\"([a-z_]+)\"", re.DOTALL)
+# What a form has that asks for no operation.
+_OWN_FORMS = {
+    "/ask": ("q", "session", "bank"), "/do/several": ("pick", "act", "from"),
+    "/research/{id}/cancel": ("from",), "/research/{id}/remove": (),
+}  # fmt: skip
 
 
 @cache
 def pages() -> tuple[Operation, ...]:
-    """The pages, by the routes they have; of a form every field that any template knows."""
+    """The pages, by the routes they have; a form has the parameters of its operation."""
     return tuple(_pages())
 
 
+def _form_fields(path: str) -> dict[str, Json]:
+    text: Json = {"type": "string"}
+    if path in _OWN_FORMS:
+        return dict.fromkeys(_OWN_FORMS[path], text)
+    asked = next(one for one in all_operations() if path == f"/do/{one.id}")
+    own = {one.name: parameter_schema(one) for one in asked.parameters}
+    return {**own, "from": text, "seen": text}
+
+
 def _pages() -> Iterator[Operation]:
-    templates = "".join(
-        path.read_text() for path in sorted((STATIC.parent / "templates").rglob("*.html"))
-    )
-    fields = sorted(set(_FIELD.findall(templates)) - {"form_key"})
-    assert {"uri", "bank", "text"} <= set(fields), fields
     app = FastAPI()
     for router in ROUTERS:
         app.include_router(router)
     for operation in rest(app.openapi()):
+        fields = _form_fields(operation.path) if operation.method == "POST" else {}
         taken = {place.name for place in operation.parameters}
-        form = [("form", one, {"type": "string"}, False) for one in fields if one not in taken]
-        more = _parameters(operation.path, form) if operation.method == "POST" else ()
+        form = [("form", name, one, False) for name, one in fields.items() if name not in taken]
+        more = _parameters(operation.path, form)
         yield operation._replace(parameters=(*operation.parameters, *more))
 
 
 def tools(listed: list[Json]) -> Iterator[Operation]:
-    """The tools of an MCP server and the records that it opens; the address names the bank."""
+    """The tools of an MCP server; the address names the bank."""
     text: Json = {"type": "string"}
     bank = ("query", "bank", text, False)
-    uri: Json = {"properties": {"uri": text}, "required": ["uri"]}
-    record: Json = {"name": "resources/read", "inputSchema": uri}
-    for tool in (*listed, record):
+    for tool in listed:
         schema: Json = tool["inputSchema"]
         parameters = [
             ("argument", name, told, name in schema.get("required", ()))

@@ -11,7 +11,7 @@ from contextlib import closing
 import pytest
 
 from holdfast.interfaces.http.auth.permissions import permissions
-from holdfast.interfaces.http.graphql.limits import camel_name
+from holdfast.interfaces.http.graphql.schema import camel_name
 from holdfast.operations.registry import all_operations
 from tests.e2e.access.changing_calls import PREPARED, ChangingCalls
 from tests.e2e.access.key_client import INTERFACES, KeyClient, Reply, ServerOperations

@@ -20,8 +20,7 @@ import pytest
 from fastapi.routing import APIRoute
 
 from holdfast.interfaces.http.app import prepared_routes
-from holdfast.interfaces.http.auth.permissions import permissions
-from holdfast.interfaces.http.core.known_parameters import query_names
+from holdfast.interfaces.http.auth.permissions import permissions, query_names
 from tests.e2e.access.plain_client import Answer, PlainClient
 from tests.e2e.access.serving import Served, make_keys, served
 from tests.e2e.access.test_bank_keys import others_rows

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import psycopg
 
 from holdfast.app.memory import Holdfast
-from holdfast.model.curation import AGENT
 from holdfast.model.knowledge import Network
 from holdfast.model.ledgers.injections import Injection, InjectionKind
 from holdfast.settings import Settings, load_settings
@@ -160,7 +159,6 @@ def make_world(folder: Path, store: str = "") -> World:
                 for side in (OWN, OTHER)
             ]
             memory.rules.sync_all()
-            memory.curation.apply_decisions()
             own, other = (memory.context.bank_id(side.name) or "" for side in (OWN, OTHER))
     finally:
         os.chdir(before)
@@ -186,8 +184,8 @@ def _fill(memory: Holdfast, root: Path, side: Side) -> str:
     gone = memory.remember(f"{thing} was painted, says {also}.")
     memory.forget(f"memory/{gone.id}")
     memory.retain(f"{thing} is worth {also}.", Network.OPINION, 0.9)
-    memory.reflect(f"is {thing} worth {also}")
-    memory.teaching.learn("care", f"Store every {thing} beside {also}.", by=AGENT)
+    memory.opinions.reflect(f"is {thing} worth {also}")
+    memory.rules.suggest("care", f"Store every {thing} beside {also}.")
     asked = memory.ask(f"Why was {thing} of {also} slow?")
     bank = memory.context.bank_id() or ""
     injection = Injection(

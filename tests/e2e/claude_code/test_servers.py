@@ -8,10 +8,7 @@ from typing import Any, NamedTuple, cast
 
 import pytest
 
-from holdfast.app.answers.memory_tool_list import MEMORY_TOOLS
-from holdfast.app.answers.search_tool_list import SEARCH_TOOLS
-from holdfast.app.answers.tool import Tool
-from holdfast.interfaces.mcp.main_spec import TOOLS
+from holdfast.operations.agents.tools import SERVERS, AgentTool
 from tests.e2e.claude_code.api import Json, Say, Use, texts
 from tests.e2e.claude_code.conftest import MakeLab
 from tests.e2e.claude_code.sandbox import Lab
@@ -32,12 +29,12 @@ GIVEN: dict[str, Any] = {
 }
 
 
-def uses(server: str, tools: tuple[Tool, ...], **own: Json) -> list[Use]:
+def uses(server: str, tools: tuple[AgentTool, ...], **own: Json) -> list[Use]:
     """A call of each tool; `own` has what some of them are given, by their names."""
     return [
         Use(
             f"mcp__{server}__{tool.name}",
-            own.get(tool.name) or {key: GIVEN[key] for key in tool.required},
+            own.get(tool.name) or {key: GIVEN[key] for key in tool.schema().get("required", ())},
         )
         for tool in tools
     ]
@@ -83,11 +80,12 @@ def asked(make_shared_lab: MakeLab) -> Asked:
         "review": {"verdict": "useful", "ids": [told]},
         "correct": {"id": kept[0], "text": "The crane of the pier is blue."},
         "forget": {"id": kept[1]},
+        "show": {"id": told},
     }
     steps = (
-        uses("holdfast", TOOLS, **own),
-        uses("access", MEMORY_TOOLS),
-        uses("search", SEARCH_TOOLS),
+        uses("holdfast", SERVERS["main"].tools, **own),
+        uses("access", SERVERS["memory"].tools),
+        uses("search", SERVERS["search"].tools, show={"id": told}),
         [Say("I see.")],
     )
     lab.api.plays = {"all": steps}
@@ -104,7 +102,7 @@ def asked(make_shared_lab: MakeLab) -> Asked:
 
 @pytest.mark.slow
 def test_every_tool_of_every_server_can_be_called(asked: Asked) -> None:
-    assert len(asked.results) == len(TOOLS) + len(MEMORY_TOOLS) + len(SEARCH_TOOLS)
+    assert len(asked.results) == sum(len(server.tools) for server in SERVERS.values())
     assert not [block for block in asked.results if block.get("is_error")]
     assert "Remembered in proj" in asked.answer_of("mcp__holdfast__remember")
     assert "Done: correct holdfast://memory/" in asked.answer_of("mcp__holdfast__correct")
@@ -123,7 +121,7 @@ def test_the_model_can_ask_and_recall(asked: Asked) -> None:
 
 @pytest.mark.slow
 def test_the_model_reads_text_and_no_json(asked: Asked) -> None:
-    for tool in TOOLS:
+    for tool in SERVERS["main"].tools:
         told = "".join(texts(json.loads(asked.answer_of(f"mcp__holdfast__{tool.name}"))))
         assert told and not told.lstrip().startswith("{"), told[:200]
 

@@ -13,7 +13,7 @@ from tests.e2e.claude_code.test_setup_and_removal import PLUGIN, learn
 
 PREFIX = "mcp__plugin_holdfast_memory__"
 QUESTION = {"question": "Why does the nightly import fail?"}
-READING = {f"{PREFIX}{tool}" for tool in ("memory", "memory_recall", "team_query")}
+READING = {f"{PREFIX}{tool}" for tool in ("memory", "memory_recall", "show", "team_query")}
 
 
 AGENTS = ("code-explorer", "code-architect", "code-reviewer")

@@ -21,9 +21,8 @@ from urllib.parse import quote
 
 from holdfast import open_memory
 from holdfast.errors import HoldfastError
-from holdfast.interfaces.mcp.jsonrpc import RpcError
-from holdfast.interfaces.mcp.main_spec import SPEC
-from holdfast.interfaces.mcp.server_spec import CallContext
+from holdfast.interfaces.mcp.engine import ToolEngine
+from holdfast.interfaces.mcp.protocol import CallContext
 from holdfast.operating_system import user_name
 from holdfast.settings import load_settings
 from tests.e2e.golden.calls import READING, WRITING, Call
@@ -236,15 +235,11 @@ def _sent(server: Server, method: str, path: str, body: object) -> object:
 
 @contextmanager
 def _mcp(env: Mapping[str, str], folder: Path) -> Generator[Callable[[Any], Any]]:
-    engine = SPEC.make_engine()
+    engine = ToolEngine()
 
     def ask(given: tuple[str, dict[str, Any]]) -> object:
         tool, arguments = given
-        try:
-            _, checked = SPEC.check_call({"name": tool, "arguments": arguments})
-        except RpcError as error:
-            return {"error": str(error)}
-        return engine.call(tool, checked, CallContext(client="a client"))
+        return engine.call(tool, arguments, CallContext(client="a client"))
 
     try:
         yield ask

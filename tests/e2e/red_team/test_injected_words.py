@@ -16,11 +16,8 @@ from holdfast.app.briefs.briefing import prepare_briefs
 from holdfast.app.memory import Holdfast
 from holdfast.app.server.shared_records import receive
 from holdfast.capture.home_paths import HomePaths
-from holdfast.interfaces.mcp.main_engine import MainEngine
-from holdfast.interfaces.mcp.main_spec import SPEC
-from holdfast.interfaces.mcp.memory_source import BorrowedMemory
-from holdfast.interfaces.mcp.read_only_engine import make_engine
-from holdfast.interfaces.mcp.server_spec import CallContext
+from holdfast.interfaces.mcp.engine import ToolEngine
+from holdfast.interfaces.mcp.protocol import CallContext
 from holdfast.model.query import Confidence
 from holdfast.research.answering.confidence import confidence_in
 from holdfast.settings import Settings
@@ -160,9 +157,8 @@ def test_no_payload_leaves_what_hooks_print(attacked: Attacked) -> None:
     assert checked, "no file has a brief of its own"
 
 
-def call(engine: MainEngine, name: str, **given: str) -> tuple[str, Any]:
-    _, arguments = SPEC.check_call({"name": name, "arguments": given})
-    result = engine.call(name, arguments, CallContext(client="a program"))
+def call(engine: ToolEngine, name: str, **given: Any) -> tuple[str, Any]:
+    result = engine.call(name, given, CallContext(client="a program"))
     assert "isError" not in result, result
     return result["content"][0]["text"], result["structuredContent"]
 
@@ -171,26 +167,16 @@ def call(engine: MainEngine, name: str, **given: str) -> tuple[str, Any]:
 def test_no_payload_leaves_the_results_of_the_tools(attacked: Attacked) -> None:
     shared = 0
     for number, payload in numbered():
-        bank, memory = bank_of(attacked, number), BorrowedMemory(attacked.memory)
-        engine = MainEngine(memory, bank)
+        bank = bank_of(attacked, number)
+        engine = ToolEngine("main", attacked.memory, bank)
         text, data = call(engine, "memory_recall", query=f"crane gate wait {bank}")
         # A heading of ours begins with the day; it has no words of a record.
         frames.check_text(text, payload, ("| ", "No longer valid: "))
         frames.check_data(data)
         for hit in [hit for hit in data["hits"] if "outside" in hit]:
             shared += "shared" in hit
-            opened = engine.read_resource(hit["uri"])["contents"][0]["text"]
-            fields = (
-                "| ",
-                "what: ",
-                "text: ",
-                "content: ",
-                "title: ",
-                "summary: ",
-                "- holdfast://",
-            )
-            fields += ("details: ", "facts: ", "request: ", "learned: ", "completed: ", "body: ")
-            frames.check_text(opened, payload, fields)
+            opened, data = call(engine, "show", id=hit["uri"])
+            frames.check_text(opened, payload, ("| ",))
         for name, given in (("memory", "question"), ("memory_reflect", "query")):
             text, data = call(engine, name, **{given: QUESTION})
             frames.check_text(text, payload, tuple("0123456789[-"))
@@ -208,27 +194,25 @@ def test_no_payload_leaves_the_results_of_the_read_only_servers(
     monkeypatch.setenv("HOLDFAST_HOME", str(attacked.settings.home))
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(attacked.settings.claude_dir))
     monkeypatch.setenv("HOLDFAST_BANK", QUAY)
-    search, memory = make_engine("search"), make_engine("memory")
+    search, memory = ToolEngine("search"), ToolEngine("memory")
+    entries = (*"0123456789", "   | ", "   holdfast://", "   no longer valid: ")
     for group in range(GROUPS):
-        query = {"query": f"lantern{group} pier", "limit": 20}
-        found = memory.call("memory_search_fts", query, CallContext())
-        check_group(found["content"][0]["text"], group, ("{",))
-        frames.check_data(json.loads(found["content"][0]["text"]))
+        text, data = call(memory, "memory_search_fts", query=f"lantern{group} pier", limit=20)
+        check_group(text, group, ("| ", "No longer valid: "))
+        frames.check_data(data)
     for number, payload in numbered():
         bank = bank_of(attacked, number)
-        found = search.call("get_recent_context", {"project": bank}, CallContext())
-        assert found["structuredContent"]["items"]
-        frames.check_data(found["structuredContent"])
-        text = found["content"][0]["text"]
-        frames.check_text(text, payload, (*"0123456789", "   | ", "   - "))
+        text, data = call(search, "get_recent_context", project=bank)
+        assert data["findings"]
+        frames.check_data(data)
+        frames.check_text(text, payload, entries)
     given = {"query": "crane gate", "format": "full", "project": "all"}
     for name in ("search_observations", "search_sessions"):
-        found = search.call(name, given, CallContext())
-        assert len(found["structuredContent"]["items"]) > 5
-        frames.check_data(found["structuredContent"])
+        _, data = call(search, name, **given)
+        assert len(data["findings"]) > 5
+        frames.check_data(data)
     for name in ("memory_grep_transcripts", "memory_scan_recent_sessions"):
-        result = memory.call(name, {"query": "crane gate"}, CallContext())
-        frames.check_data(json.loads(result["content"][0]["text"]))
+        frames.check_data(call(memory, name, query="crane gate")[1])
     search.close()
     memory.close()
 

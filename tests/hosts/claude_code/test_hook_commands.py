@@ -18,7 +18,7 @@ from holdfast.hosts.claude_code.hook_commands import (
     is_hook_of,
     make_entry,
 )
-from holdfast.interfaces.mcp.main_spec import TOOLS
+from holdfast.interfaces.mcp.servers import load_spec
 
 ROOT = Path(__file__).parents[3]
 PLUGIN = Path(holdfast.__file__).parent / "hosts" / "claude_code" / "plugin"
@@ -160,6 +160,8 @@ def test_orchestrated_agents_of_the_plugin_have_no_memory_tools() -> None:
 
 def test_the_researcher_of_the_plugin_reads_memory_and_writes_nothing() -> None:
     tools = agent_tools()["memory-researcher"]
-    reading = permissions.tool_rules([t.name for t in TOOLS if not t.writes], with_plugin=True)
+    reading = permissions.tool_rules(
+        [t.name for t in load_spec().tools if not t.writes], with_plugin=True
+    )
     assert sorted(tool for tool in tools if "mcp" in tool) == sorted(reading)
     assert not {"Write", "Edit", "Bash", "*"} & set(tools)

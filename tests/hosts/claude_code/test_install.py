@@ -284,7 +284,7 @@ def test_uninstall_with_data_removes_every_file_of_a_home(tmp_path: Path) -> Non
 def test_data_is_removed_only_on_request_and_without_files_of_others(user: User) -> None:
     bug_hunt().write(user.home / ".claude" / "projects")
     assert "transcript" in user.do("setup", "--yes")
-    user.do("worker", "--once")
+    user.do("worker")
     stranger = user.places.home / "my notes.txt"
     stranger.write_text("mine")
     assert user.run("uninstall", "--data").returncode == 2
@@ -311,7 +311,12 @@ def test_history_is_ingested_on_request(user: User) -> None:
 
 @pytest.mark.parametrize(
     ("replies", "hooks", "tools"),
-    [("n", False, False), ("y y", True, True), ("y n", True, False), ("d y y", True, True)],
+    [
+        ("n", False, False),
+        ("y y n", True, True),
+        ("y n n", True, False),
+        ("d y y n", True, True),
+    ],
 )
 def test_at_a_terminal_it_asks_for_confirmation(
     user: User, replies: str, hooks: bool, tools: bool
@@ -324,6 +329,7 @@ def test_at_a_terminal_it_asks_for_confirmation(
     assert ("mcp__holdfast__memory_recall" in written) is tools
     assert (f"+++ {user.settings}" in shown) is replies.startswith("d")
     assert ("Nothing was changed." in shown) is not hooks
+    assert ("No model is used." in shown) is hooks
 
 
 # Without a word for so long, a command waits for an answer that nobody gives.
@@ -347,6 +353,8 @@ def at_a_terminal(user: User, arguments: list[str], replies: list[str], **env: s
     while True:
         if not select.select([master], [], [], _PATIENCE_S)[0]:
             running.kill()
+            running.wait()
+            os.close(master)
             pytest.fail(f"it waits for an answer: {shown.decode()[-300:]}")
         try:
             piece = os.read(master, 65536)
@@ -377,5 +385,5 @@ def test_uninstall_says_in_a_few_lines_what_goes_and_shows_the_diff_on_request(u
     told = user.do("uninstall", "--dry-run")
     assert "+++ " in told and told.endswith("Nothing was changed.\n")
     told = user.do("uninstall", "--yes")
-    assert "11 hooks and 3 permissions" in told and "the MCP server `holdfast`" in told
+    assert "11 hooks and 4 permissions" in told and "the MCP server `holdfast`" in told
     assert "+++ " not in told and len(told.splitlines()) < 12

@@ -12,8 +12,8 @@ import pytest
 from holdfast.app.briefs.briefing import prepare_briefs
 from holdfast.app.briefs.injected_texts import read_injected
 from holdfast.app.curation.erasure import remove_derived_files
-from holdfast.app.status.usage_report import count_tokens
 from holdfast.errors import InputError
+from holdfast.operations.screen import count_tokens
 from tests.hosts.claude_code.test_answer_script import (
     GOAL,
     SESSION,

@@ -48,14 +48,6 @@ def test_ingest_without_a_path_finds_the_transcripts_of_every_agent(user: Path, 
     assert whole["balanced"] is True and whole["failed"] == 0
 
 
-def test_lines_of_a_newer_agent_version_are_reported(user: Path, run: Run) -> None:
-    path = next((user / ".codex").rglob("*.jsonl"))
-    with path.open("a") as file:
-        file.write('{"type":"response_item","payload":{"type":"telepathy"}}\n')
-
-    assert "1 line of kinds that this version does not know" in run("ingest", "--embed", "none")[1]
-
-
 def test_hits_name_their_agent_and_can_be_filtered_by_it(user: Path, run: Run) -> None:
     run("ingest", "--embed", "none")
     query = ("recall", "parser", "tabs", "linter", "--bank", "proj", "--json")

@@ -25,11 +25,6 @@ def cite(excerpt: str, trust: Trust = Trust.USER) -> Citation:
     return Citation(1, "holdfast://turn/1", Layer.TRANSCRIPTS, excerpt, "", "2026-09-02", trust)
 
 
-def test_a_citation_repeats_no_text_that_the_answer_quotes_in_full() -> None:
-    assert printed(cite(SAID.replace(", ", ",\n"))).count("We deploy") == 1
-    assert printed(cite(f"{SAID} Except in March.")).count("We deploy") == 2
-
-
 def test_text_from_outside_stands_in_its_frame_even_if_it_is_quoted() -> None:
     assert printed(cite(SAID, Trust.EXTERNAL)).count("We deploy") == 2
 

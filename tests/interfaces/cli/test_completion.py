@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.app.memory import Holdfast
-from holdfast.interfaces.cli.commands.admin.completion import SCRIPTS
+from holdfast.interfaces.cli.commands.completion import SCRIPTS
 from holdfast.model.bank import Bank
 from holdfast.settings import Settings
 from tests.support.waiting import wait_until
@@ -75,7 +75,7 @@ def test_bash_completes_commands_options_words_and_banks(
     def typed(*words: str) -> list[str]:
         return in_bash(["holdfast", *words], env, tmp_path)
 
-    assert typed("rec") == ["recall"]
+    assert typed("rec") == ["recall", "records"]
     assert {"restore", "restore-backup"} <= set(typed("rest"))
     assert typed("recall", "--bu") == ["--budget"]
     assert typed("recall", "--budget", "") == ["low", "mid", "high"]
@@ -100,7 +100,7 @@ def test_fish_completes_the_same(env: dict[str, str], tmp_path: Path) -> None:
     ]
     output = run("fish", "\n".join([SCRIPTS["fish"], *setup]), env, tmp_path)
     offered = [line.partition("\t")[0] for line in output]
-    assert offered[:1] == ["recall"] and {"low", "mid", "high"} <= set(offered)
+    assert offered[:1] == ["recall", "records"] and {"low", "mid", "high"} <= set(offered)
     assert {"tidewatch", "tide tables"} <= {name.replace("\\", "") for name in offered}
     assert not (tmp_path / "pwned").exists()
 

@@ -18,22 +18,6 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_concepts_are_listed_and_one_is_shown_completely(home: Path) -> None:
-    listed = read_json(home, "concepts", "--bank", "all")
-    by_name = {found["name"]: found for found in listed["concepts"]}
-    assert sorted(by_name) == ["crane winch brake", "tide gauge readings"]
-    gauge = by_name["tide gauge readings"]
-    assert (gauge["exchanges"], gauge["files"], gauge["trust"]) == (3, ["src/gauge.py"], "tool")
-    one = read_json(home, "concept", "gauge", "--bank", "all")
-    assert len(one["members"]) == 3 and one["history"][0]["what"] == "founded"
-    by_id = read_json(home, "concept", gauge["uri"], "--bank", "all")
-    assert by_id["name"] == "tide gauge readings"
-    printed = holdfast(home, "concept", "tide", "gauge", "--bank", "all").stdout
-    assert "history:" in printed and one["members"][0]["uri"] in printed
-    overview = holdfast(home, "concepts", "--bank", "all").stdout
-    assert "crane winch brake\n  3 exchanges · " in overview
-
-
 def test_an_unknown_concept_is_reported_with_similar_names(home: Path) -> None:
     done = holdfast(home, "concept", "gauge", "glass", "--bank", "all")
     assert done.returncode == 2 and "'tide gauge readings'" in done.stderr

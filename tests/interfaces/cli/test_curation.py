@@ -59,52 +59,6 @@ def test_removing_and_overwriting_need_yes_without_a_terminal(home: Path) -> Non
     assert "Traceback" not in holdfast(home, "undo").stderr
 
 
-def test_a_record_can_be_forgotten_restored_and_undone(home: Path) -> None:
-    id = exchange(home, "yawl")
-    assert "holdfast restore" in run_ok(home, "forget", id[-16:][:12], "--yes")
-    assert read_json(home, "recall", "yawl", "--bank", "all")["hits"] == []
-    output = holdfast(home, "show", id)
-    assert output.returncode == 2 and "was forgotten on" in output.stderr
-    assert f"Restored {id}" in run_ok(home, "restore", id)
-    assert exchange(home, "yawl") == id
-    undone = read_json(home, "undo", "--yes")["undone"]
-    assert [entry["action"] for entry in undone] == ["restore"]
-    assert "1 decision undone" in run_ok(home, "undo", "5", "--yes")
-    assert exchange(home, "yawl") == id
-    assert "nothing to undo" in run_ok(home, "undo", "--yes")
-
-
-def test_a_correction_shows_in_recall_ask_and_show(home: Path) -> None:
-    id = exchange(home, "yawl")
-    run_ok(home, "correct", id, "The", "yawl", "is", "green.", "--yes")
-    hits = read_json(home, "recall", "yawl", "green", "--bank", "all")["hits"]
-    assert any(hit["uri"] == id and hit["corrected"].startswith("by ") for hit in hits)
-    assert not any(hit["corrected"] for hit in hits if hit["kind"] == "turn")
-    assert "corrected by" in run_ok(home, "recall", "yawl", "green", "--bank", "all")
-    shown = read_json(home, "show", id)
-    assert "yawl blue" in shown["superseded"]
-    assert [entry["action"] for entry in shown["history"]] == ["correct"]
-    page = run_ok(home, "show", id)
-    assert (
-        "superseded: " in page and "decisions:" in page and "correct: “The yawl is green.”" in page
-    )
-
-
-def test_memories_can_be_added_and_merged(home: Path) -> None:
-    first = read_json(home, "remember", "Tea is at four.", "--bank", "proj")["uri"]
-    other = read_json(home, "remember", "Tea is at four o'clock.", "--bank", "proj")["uri"]
-    assert "Remembered in bank proj" in run_ok(home, "remember", "Rum is at six.", "--bank", "proj")
-    assert "Remembered in bank proj since 20" in run_ok(
-        home, "remember", "Rum is at six.", "--bank", "proj"
-    )
-    assert "validity: since 20" in run_ok(home, "show", first)
-    run_ok(home, "merge", other, first, "--yes")
-    hits = read_json(home, "recall", "when is tea", "--bank", "proj")["hits"]
-    assert [hit["uri"] for hit in hits] == [first]
-    assert "to be remembered" in run_ok(home, "brief", "--bank", "proj")
-    assert "The text is empty" in holdfast(home, "remember", " ").stderr
-
-
 def test_a_scrub_counts_what_it_erases_and_never_prints_it(home: Path) -> None:
     looked = read_json(home, "scrub", SECRET, "--dry-run")
     assert looked["erased"] is False

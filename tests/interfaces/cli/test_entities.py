@@ -35,23 +35,6 @@ def output_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return capsys.readouterr().out
 
 
-def test_entities_are_listed_and_one_is_shown(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    listed = json.loads(output_of(capsys, "entities", "--json"))["entities"]
-    by_name = {entity["name"]: entity for entity in listed}
-    assert by_name["AuthProvider"]["aliases"] == ["auth provider"]
-    assert "component  SessionGuard" in output_of(capsys, "entities", "--kind", "component")
-    assert "No entities" in output_of(capsys, "entities", "--kind", "file")
-    one = json.loads(output_of(capsys, "entity", "SessionGuard", "--json"))
-    assert set(one) == {"entity", "records", "together", "links"}
-    assert {"caused_by", "causes"} <= {link["kind"] for link in one["links"]}
-    assert {t["name"] for t in one["together"]} == {"AuthProvider", "TokenCache"}
-    shown = output_of(capsys, "entity", "auth", "provider")
-    assert "AuthProvider  (component)" in shown and "together with: " in shown
-    assert "name: AuthProvider" in output_of(capsys, "show", by_name["AuthProvider"]["uri"])
-
-
 def test_names_can_be_merged_split_and_restored(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -65,23 +48,6 @@ def test_names_can_be_merged_split_and_restored(
     assert output_of(capsys, "entities", "--json") == before
     assert main(["entity", "merge", "TokenCache"]) == 2
     assert main(["entity", "split", "TokenCache", "Nowhere"]) == 2
-
-
-def test_a_network_without_memories_is_reported(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    found = json.loads(
-        output_of(capsys, "recall", "AuthProvider", "--network", "opinion", "--json")
-    )
-    assert found["hits"] == [] and "no memories of network opinion" in found["notes"][0]
-    output_of(capsys, "remember", "AuthProvider stays in the root layout.")
-    told = " ".join(output_of(capsys, "recall", "AuthProvider", "--network", "opinion").split())
-    assert "network opinion; of those it has: observation, world." in told
-    found = json.loads(output_of(capsys, "recall", "AuthProvider", "--network", "world", "--json"))
-    assert [hit["kind"] for hit in found["hits"]] == ["memory"] * len(found["hits"]) and found[
-        "hits"
-    ]
-    assert not found["notes"]
 
 
 def test_the_graph_retriever_is_named_and_explained(

@@ -7,10 +7,7 @@ from typing import Any
 import pytest
 
 from holdfast.interfaces.cli.main import main
-from tests.refine.facts.test_closed_tasks import session_that_does_it, session_that_leaves_open
-from tests.refine.facts.test_facts import open_with_violations
 from tests.support.refine_banks import open_filled, session_on, session_saying
-from tests.support.rule_families import TUNED
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -24,46 +21,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
     monkeypatch.setenv("HOLDFAST_BANK", "proj")
     return tmp_path
-
-
-def test_facts_can_be_listed_shown_and_queried_as_of_a_day(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    family = TUNED[0]
-    open_filled(
-        home,
-        session_saying("2026-09-01", 1, family.rule),
-        session_saying("2026-09-20", 2, family.amendment),
-    ).close()
-    output = run(capsys, "facts")
-    assert "pnpm" in output and "with npm in" not in output and "1 fact in bank proj." in output
-    whole: dict[str, Any] = json.loads(run(capsys, "facts", "--all", "--json"))
-    new, old = whole["facts"]
-    assert old["status"] == "superseded" and old["superseded_by"] == new["uri"]
-    shown = run(capsys, "show", old["uri"])
-    assert "history:" in shown and "superseded, because of holdfast://turn/" in shown
-    then = json.loads(run(capsys, "show", old["uri"], "--as-of", "2026-09-10", "--json"))
-    assert then["record"]["status"] == "observed" and len(then["life"]) == 1
-    answer = run(capsys, "ask", "how do we install packages", "--as-of", "2026-09-10")
-    assert "with npm in" in answer and "pnpm" not in answer
-    hits = json.loads(run(capsys, "recall", "install packages", "--json"))["hits"]
-    assert old["uri"] in hits[0]["supersedes"]
-
-
-def test_a_disputed_fact_is_decided_and_the_decision_undone(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    open_with_violations(home).close()
-    listed = json.loads(run(capsys, "review", "--json"))["reviews"]
-    assert len(listed) == 1 and len(listed[0]["evidence"]) == 5
-    assert "5 actions contradict it" in run(capsys, "review", "list")
-    assert "Also 1 question on facts" in run(capsys, "promote", "candidates")
-    assert "Retired." in run(capsys, "review", "retire", listed[0]["id"][:8], "--yes")
-    assert "0 facts in bank proj." in run(capsys, "facts")
-    assert main(["review", "keep", listed[0]["id"], "--yes"]) == 2
-    run(capsys, "undo", "--yes")
-    assert "1 fact in bank proj." in run(capsys, "facts")
-    assert main(["review", "keep", "nothing", "--yes"]) == 2
 
 
 def test_a_rule_that_three_sessions_state_is_one_fact_with_three_sources(
@@ -90,34 +47,6 @@ def test_a_rule_that_three_sessions_state_is_one_fact_with_three_sources(
         and "· 3 records for it ·" in listed
         and "in 3 sessions" in listed
     )
-
-
-def test_a_task_that_a_later_session_did_is_not_open_any_more(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    open_filled(home, session_that_leaves_open("2026-09-01", 1)).close()
-    (task,) = json.loads(run(capsys, "facts", "--kind", "todo", "--json"))["statements"]
-    assert "still missing" in run(capsys, "facts", "--kind", "todo")
-    assert "still missing" in run(capsys, "brief")
-    open_filled(
-        home,
-        session_that_leaves_open("2026-09-01", 1),
-        session_that_does_it("2026-09-05", 2),
-    ).close()
-    assert json.loads(run(capsys, "facts", "--kind", "todo", "--json"))["statements"] == []
-    assert "still missing" not in run(capsys, "brief")
-    shown = json.loads(run(capsys, "show", task["uri"], "--json"))["record"]
-    assert shown["status"] == "superseded"
-    done = json.loads(run(capsys, "show", shown["superseded_by"], "--json"))["record"]
-    assert done["kind"] == "outcome" and done["supersedes"] == [task["uri"]]
-    asked = ("recall", "retry for the uploader", "--json")
-    (hit,) = json.loads(run(capsys, *asked, "--kind", "todo"))["hits"]
-    assert (hit["uri"], hit["superseded_by"]) == (task["uri"], shown["superseded_by"])
-    by_uri = {one["uri"]: one for one in json.loads(run(capsys, *asked))["hits"]}
-    assert by_uri[shown["superseded_by"]]["supersedes"] == [task["uri"]]
-    then = json.loads(run(capsys, *asked, "--kind", "todo", "--as-of", "2026-09-03"))
-    (hit,) = then["hits"]
-    assert (hit["uri"], hit["status"]) == (task["uri"], "observed") and not hit["superseded_by"]
 
 
 @pytest.mark.parametrize(

@@ -84,50 +84,6 @@ _RIDDLES = {
 }
 
 
-@pytest.mark.parametrize("name", ["", *COMMANDS])
-def test_no_help_text_speaks_in_riddles(name: str) -> None:
-    text = make_parser(name).format_help() if name else overview() + all_commands()
-    words = " ".join(text.split()).lower()
-    assert not [riddle for riddle in _RIDDLES if riddle in words]
-
-
-def test_a_network_with_opinions_is_not_reported_as_empty(run: Run) -> None:
-    run("retain", "FastAPI is preferred.", "--network", "opinion", "--confidence", "0.8")
-    status, text = run("recall", "FastAPI", "--network", "opinion")
-    assert status == 0 and "FastAPI is preferred" in text
-    assert "no memories of network" not in text
-    hint = run("recall", "FastAPI", "--network", "experience")[1]
-    assert "of those it has:" in hint and "opinion" in hint
-
-
-def test_without_an_action_the_read_only_one_is_run(run: Run) -> None:
-    assert run("bank") == run("bank", "show")
-    assert run("promote") == run("promote", "candidates")
-
-
-def test_explain_reports_how_each_retriever_did(run: Run) -> None:
-    assert run("recall", "harbour")[1].endswith(" in bank proj\n")
-    assert "direct_fts found" in run("recall", "harbour", "--explain")[1]
-
-
-def test_banks_with_the_same_name_have_ids_and_a_mistyped_bank_gets_a_hint(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("HOLDFAST_BANK")
-    for number, folder in ((2, "/home/dev/one/sloop"), (3, "/home/dev/two/sloop")):
-        script = Script(f"{number}" * 8 + "-0000-4000-8000-000000000001", folder)
-        script.user("Paint the hull blue.")
-        script.write(tmp_path / "claude" / "projects")
-    assert run("ingest", str(tmp_path / "claude"), "--embed", "none")[0] == 0
-    output = run("status")[1]
-    listed = next(line for line in output.splitlines() if "bank" in line and "sloop" in line)
-    assert listed.startswith("3 banks: ") and listed.count("sloop (") == 2, listed
-    first = listed.partition("sloop (")[2][:8]
-    assert "2 sessions" not in run("status", "--bank", first)[1]
-    status, output = run("recall", "hull", "--bank", "slop")
-    assert status == 2 and "Did you mean 'sloop'? There are: proj, sloop." in output
-
-
 def test_without_arguments_it_shows_the_status_and_one_next_step(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -215,9 +171,3 @@ def test_the_help_of_every_command_has_examples() -> None:
     for name in COMMANDS:
         text = make_parser(name).format_help()
         assert f"holdfast {name}" in text.partition("\nexamples:\n")[2], name
-
-
-def test_help_can_be_requested_in_two_ways(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["help", "recall"])
-    assert capsys.readouterr().out == make_parser("recall").format_help()

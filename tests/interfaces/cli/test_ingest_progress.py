@@ -12,7 +12,6 @@ from holdfast.interfaces.cli.ingest_progress import (
     IngestProgress,
     Phase,
     estimate_seconds,
-    reading_time,
 )
 
 
@@ -45,17 +44,6 @@ def test_nothing_is_drawn_where_nobody_looks(monkeypatch: pytest.MonkeyPatch) ->
     assert [file.getvalue(), quiet.getvalue(), dumb.getvalue()] == ["", "", ""]
 
 
-def test_a_line_is_narrower_than_its_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = Terminal()
-    monkeypatch.setenv("COLUMNS", "40")
-    with IngestProgress(False, terminal) as bar:
-        bar.show(Phase.EMBED, 1, 2, str)
-    shown = [
-        part.removesuffix("\n").removesuffix("\x1b[K") for part in terminal.getvalue().split("\r")
-    ]
-    assert max(len(part) for part in shown) == 39
-
-
 REPORTS = st.lists(st.tuples(st.integers(0, 500), st.integers(0, 500)), max_size=6)
 
 
@@ -72,30 +60,6 @@ def test_the_bar_never_moves_back_whatever_phases_report(
             watch(done, total)
             assert before <= bar.fraction <= 1.0 + 1e-9
             before = bar.fraction
-
-
-def test_every_phase_moves_the_bar_and_the_last_fills_it() -> None:
-    bar = IngestProgress(quiet=True)
-    seen = [0.0]
-    for phase in Phase:
-        bar.show(phase, 1, 2)
-        seen.append(bar.fraction)
-        bar.show(phase, 2, 2)
-        seen.append(bar.fraction)
-    assert seen == sorted(set(seen)) and seen[-1] == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (1, "about 10 seconds"),
-        (41, "about 50 seconds"),
-        (55, "about a minute"),
-        (61, "about 2 minutes"),
-    ],
-)
-def test_a_time_is_rounded_up_as_people_say_it(seconds: int, text: str) -> None:
-    assert reading_time(seconds) == text
 
 
 def test_more_cores_read_sooner_and_embedding_takes_no_longer_than_its_limit() -> None:

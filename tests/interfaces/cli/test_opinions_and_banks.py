@@ -55,32 +55,6 @@ def test_reflect_lists_the_evidence_and_says_that_no_model_was_used(run: Run) ->
     assert read(run, "reflect", "zeppelin budget")["abstained"] is True
 
 
-def test_a_bank_can_be_shown_listed_and_changed(run: Run) -> None:
-    assert read(run, "bank", "list")["banks"][0]["name"] == "proj"
-    found = read(run, "bank", "set", "--preset", "code-review", "--background", "We review.")
-    assert found["disposition"] == {"skepticism": 4, "literalism": 5, "empathy": 2}
-    status, text = run("bank", "show")
-    assert status == 0 and "code-review" in text and "all sessions are kept" in text
-    for wrong in (
-        ("set",), ("show", "--empathy", "2"), ("set", "--skepticism", "9"),
-        ("set", "--retention", "soon"),
-    ):  # fmt: skip
-        assert run("bank", *wrong)[0] == 2
-    assert run("bank", "set", "--retention", "12", "--yes")[0] == 0
-    assert read(run, "bank", "show")["retention"] == 12
-
-
-def test_any_text_can_be_retained_in_a_network(run: Run) -> None:
-    kept = read(run, "retain", "Moved the importer", "--network", "experience", "--where", "src")
-    assert kept["record"]["network"] == "experience" and kept["record"]["where"] == "src"
-    assert run("retain", "The CI is slow", "--network", "opinion")[0] == 2
-    status, text = run("retain", "The CI is slow", "--network", "opinion", "--confidence", "0.8")
-    assert status == 0 and "as opinion" in text
-    assert [o["what"] for o in read(run, "opinions")["opinions"]] == ["The CI is slow"]
-    found = read(run, "recall", "moved the importer")["hits"]
-    assert found[0]["uri"] == kept["uri"]
-
-
 def test_two_banks_can_be_merged_and_come_apart_again(run: Run) -> None:
     assert run("remember", "We paint the yawl in May.", "--bank", "boats")[0] == 0
     memory = read(run, "recall", "yawl", "--bank", "boats")["hits"][0]["uri"]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from tests.interfaces.cli.test_cli import holdfast, read_json
 from tests.support.plugins import (
     make_plugin,
@@ -82,24 +80,3 @@ def test_providers_are_off_by_default_and_the_output_says_how_to_enable_them(
     checks = json.loads(holdfast(home, "doctor", "--json").stdout)["checks"]
     assert "Plugins are not queried." in [check["sentence"] for check in checks]
     assert not (tmp_path / "notes").exists()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("test",), "Something is missing: NAME, QUERY."),
-        (("test", "good"), "Something is missing: QUERY."),
-        (("test", "nobody", "x"), "There is no provider 'nobody'."),
-        (("--plugin-dir", "/no/such/folder"), "is not a folder."),
-    ],
-)
-def test_contradictory_arguments_are_refused(
-    tmp_path: Path, arguments: tuple[str, ...], message: str
-) -> None:
-    done = holdfast(home_with(tmp_path, "good"), "providers", *arguments)
-    assert done.returncode == 2 and message in done.stderr
-
-
-def test_an_invalid_setting_prints_one_sentence(tmp_path: Path) -> None:
-    done = holdfast(home_with(tmp_path, use="often"), "providers")
-    assert done.returncode == 2 and "providers.use is 'often'." in done.stderr

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.interfaces.cli.test_cli import holdfast, read_json
-from tests.support.transcripts import Script, bug_hunt
+from tests.support.transcripts import bug_hunt
 from tests.support.waiting import wait_until
 
 
@@ -28,28 +28,6 @@ def test_a_read_only_memory_can_still_be_queried(tmp_path: Path) -> None:
         tmp_path.chmod(0o700)
 
 
-def test_a_factor_that_lowers_a_hit_is_not_listed_as_raising_it(tmp_path: Path) -> None:
-    script = Script()
-    script.user("Why does the gauge fail?")
-    script.tool("Bash", "GaugeTimeoutError: no answer from the gauge", command="python gauge.py")
-    script.assistant("A timeout of the gauge is no error of ours, and no reading was lost by it.")
-    script.write(tmp_path / "p")
-    holdfast(tmp_path, "ingest", "--embed", "none", str(tmp_path / "p"))
-    found = holdfast(tmp_path, "recall", "GaugeTimeoutError", "--bank", "all", "--explain").stdout
-    first, _, rest = found.partition("above the next by ")
-    assert "tool ×0.85" in first and "direct_fts" in rest.partition("\n")[0]
-    assert "tool +" not in rest.partition("\n")[0]
-
-
-def test_show_raw_reports_a_deleted_transcript_beside_its_output(tmp_path: Path) -> None:
-    path = bug_hunt().write(tmp_path / "p")
-    holdfast(tmp_path, "ingest", str(tmp_path / "p"))
-    uri = read_json(tmp_path, "recall", "retry", "--bank", "all")["hits"][0]["uri"]
-    path.unlink()
-    done = holdfast(tmp_path, "show", uri, "--raw")
-    assert (done.returncode, done.stdout) == (1, "") and "gone" in done.stderr
-
-
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
@@ -64,11 +42,6 @@ def test_a_file_that_is_not_a_transcript_is_refused(
     done = holdfast(tmp_path, "ingest", str(tmp_path / name))
     assert done.returncode == 2 and words in done.stderr
     assert read_json(tmp_path, "status")["ledger"]["files"] == 0
-
-
-def test_an_empty_variable_does_not_mean_the_current_folder(tmp_path: Path) -> None:
-    done = holdfast(tmp_path, "ingest", "")
-    assert done.returncode == 2 and "the path is empty" in done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -106,48 +79,6 @@ def test_a_file_belongs_to_one_bank_only(tmp_path: Path) -> None:
     assert again.returncode == 2 and "into bank one" in again.stderr
     other = holdfast(tmp_path, "import", "conversation", str(path), "--bank", "one")
     assert other.returncode == 2 and "read as claude-code" in other.stderr
-
-
-def test_the_bank_variable_works_like_the_bank_option(tmp_path: Path) -> None:
-    bug_hunt().write(tmp_path / "p")
-    holdfast(tmp_path, "ingest", str(tmp_path / "p"))
-    right = holdfast(tmp_path, "recall", "retry wrapper", env={"HOLDFAST_BANK": "Proj"})
-    wrong = holdfast(tmp_path, "recall", "retry wrapper", env={"HOLDFAST_BANK": "typo"})
-    assert "retry wrapper" in right.stdout
-    assert wrong.returncode == 2 and "There is no bank 'typo'" in wrong.stderr
-
-
-def test_a_folder_without_memory_searches_all_banks_and_has_no_brief(tmp_path: Path) -> None:
-    bug_hunt().write(tmp_path / "p")
-    holdfast(tmp_path, "ingest", str(tmp_path / "p"))
-    for command in ("ask", "recall"):
-        found = holdfast(tmp_path, command, "retry wrapper", cwd=tmp_path).stdout
-        assert "· proj" in found and "holdfast://" in found
-    said = " ".join(holdfast(tmp_path, "brief", cwd=tmp_path).stdout.split())
-    assert "`holdfast ask QUESTION --bank proj` asks the memory of proj; other" in said
-    holdfast(tmp_path, "remember", "We paint the yawl in May.", "--bank", "boats")
-    said = " ".join(holdfast(tmp_path, "brief", cwd=tmp_path).stdout.split())
-    assert "There are 2 banks: boats, proj. `holdfast ask QUESTION --bank NAME` asks one" in said
-
-
-def test_a_subfolder_of_a_project_without_git_uses_its_bank(tmp_path: Path) -> None:
-    project = tmp_path / "plain"
-    (project / "src" / "deep").mkdir(parents=True)
-    script = Script(cwd=str(project))
-    script.user("The keel is made of lead")
-    script.write(tmp_path / "p")
-    holdfast(tmp_path, "ingest", str(tmp_path / "p"))
-    assert "made of lead" in holdfast(tmp_path, "recall", "keel", cwd=project / "src/deep").stdout
-
-
-def test_a_session_that_starts_with_a_screenshot_finds_its_project(tmp_path: Path) -> None:
-    script = Script()
-    picture = {"type": "image", "source": {"type": "base64", "data": "A" * 900_000}}
-    first = script.user("look")
-    first["message"]["content"] = [picture, {"type": "text", "text": "What is wrong here?"}]
-    script.write(tmp_path / "p")
-    holdfast(tmp_path, "ingest", str(tmp_path / "p"))
-    assert [bank["name"] for bank in read_json(tmp_path, "status")["banks"]] == ["proj"]
 
 
 def test_interrupting_an_ingest_prints_one_sentence(tmp_path: Path) -> None:

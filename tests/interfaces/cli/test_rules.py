@@ -69,6 +69,8 @@ def test_a_candidate_can_be_listed_shown_and_approved(root: Path) -> None:
         f"+- {text} <!-- {links} -->",
         "problem": None,
         "changed": False,
+        "from_agent": False,
+        "bank": "proj",
     }
     refused = holdfast(root.parent, "promote", "approve", found["id"], cwd=root)
     assert refused.returncode == 2 and "--yes" in refused.stderr and not (root / RULES).exists()
@@ -88,15 +90,6 @@ def test_an_agent_may_propose_but_not_decide(root: Path) -> None:
     asked = holdfast(root.parent, "auto-learn", "promote", found["id"], cwd=root)
     assert asked.returncode == 0 and "A person decides" in asked.stdout
     assert not (root / RULES).exists()
-
-
-def test_a_rejected_candidate_does_not_come_back(root: Path) -> None:
-    (found,) = json_of(root, "promote", "run")["candidates"]
-    gone = json_of(root, "promote", "reject", found["id"][:8], "--why", "no")
-    assert gone == {"rejected": found["id"], "text": found["text"]}
-    assert json_of(root, "promote", "run")["candidates"] == []
-    wrong = holdfast(root.parent, "promote", "reject", "ffff", cwd=root)
-    assert wrong.returncode == 2 and "promote candidates" in wrong.stderr
 
 
 def test_a_rule_is_learned_once(root: Path) -> None:
@@ -123,23 +116,3 @@ def test_a_rule_is_learned_once(root: Path) -> None:
     other = json_of(root, "learn", "testing", "Never name the fixtures after animals.", "--yes")
     assert other["opposes"] == f"{RULES}:6"
     assert (root / RULES).read_text().startswith(before)
-
-
-def test_a_users_own_rule_is_written_to_their_folder(root: Path) -> None:
-    json_of(root, "learn", "style", "Answer in plain English.", "--scope", "user", "--yes")
-    path = root.parent / "claude" / "rules" / "style.md"
-    assert path.read_text() == "# Style\n\n- Answer in plain English.\n"
-    wrong = holdfast(root.parent, "learn", "../x", "Anything goes here.", "--yes", cwd=root)
-    assert wrong.returncode == 2 and "name of a file" in wrong.stderr
-
-
-def test_the_review_of_facts_mentions_proposed_rules(root: Path) -> None:
-    found = json_of(root, "review")
-    (waiting,) = found["rules"]
-    assert found["proposals"] == 1 and (waiting["bank"], waiting["path"]) == ("proj", RULES)
-    shown = " ".join(holdfast(root.parent, "review", cwd=root).stdout.split())
-    assert "Also 1 proposal to add or remove rules: see `holdfast promote candidates`" in shown
-    assert f"{waiting['id']} proj: add to {RULES}: {waiting['text']}" in shown
-    assert json_of(root, "promote", "candidates")["reviews"] == len(
-        json_of(root, "review")["reviews"]
-    )

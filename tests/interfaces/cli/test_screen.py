@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import re
 
 import pytest
@@ -32,11 +31,6 @@ def test_a_token_of_code_is_printed_as_it_was_written(token: str) -> None:
     assert printed(text, io.StringIO()) == text
 
 
-def test_lines_and_their_indentation_are_kept() -> None:
-    text = "def f():\n    return 1024**3\n\n# __main__"
-    assert printed(text, io.StringIO()) == text
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -52,28 +46,3 @@ def test_a_terminal_shows_code_and_bold_print_in_styles(
     assert printed(text, Terminal()) == expected
     monkeypatch.setenv("NO_COLOR", "1")
     assert printed(text, Terminal()) == text
-
-
-def test_a_text_in_a_style_keeps_its_marks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    screen = Screen(stream := Terminal())
-    screen.wrap(screen.paint("see `a_b` here", "dim"))
-    assert _STYLE.sub("", stream.getvalue()) == "see `a_b` here\n"
-
-
-def test_a_terminal_that_does_not_know_its_width_has_the_default(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    sizes = {3: os.terminal_size((0, 0)), 4: os.terminal_size((60, 20))}
-    monkeypatch.setattr(os, "get_terminal_size", sizes.__getitem__)
-
-    class Numbered(Terminal):
-        def __init__(self, number: int) -> None:
-            super().__init__()
-            self.number = number
-
-        def fileno(self) -> int:
-            return self.number
-
-    assert Screen(Numbered(3)).width == Screen(io.StringIO()).width > 40
-    assert Screen(Numbered(4)).width == 60

@@ -14,9 +14,6 @@ import pytest
 
 import holdfast as package
 from holdfast.inference import packaged
-from holdfast.interfaces.cli.commands.start import ingest
-from holdfast.interfaces.cli.main import main, make_parser
-from holdfast.operations.screen import Screen
 from holdfast.store.sqlite.store import SqliteStore
 from tests.interfaces.cli.test_cli import holdfast, read_json
 from tests.support.transcripts import bug_hunt
@@ -52,25 +49,6 @@ def test_ingest_embeds_nothing_some_or_everything(home: Path) -> None:
     assert read_json(home, "ingest", "--embed", "all")["without_vectors"] == 0
     refused = holdfast(home, "ingest", "--embed", "most")
     assert refused.returncode == 2
-
-
-def test_ingest_says_what_is_left_and_how_to_continue(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    bug_hunt().write(tmp_path / "p")
-    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
-    arguments = ["--workers", "1", str(tmp_path / "p")]
-    ingest.run(Screen(), make_parser("ingest").parse_args(arguments), turns_s=-1)
-    left = waiting(tmp_path / "home")
-    said = " ".join(capsys.readouterr().out.split())
-    assert left > 0 and f"{left} records can be found only by words until" in said
-    assert "`holdfast ingest --embed all` does it now." in said
-    assert main(["ingest", *arguments, "--embed", "all"]) == 0
-    said = capsys.readouterr().out
-    assert f"Embedded {left} records for search by meaning." in said
-    assert "once the worker" not in said and waiting(tmp_path / "home") == 0
-    assert main(["ingest", *arguments, "--embed", "all"]) == 0
-    assert "All records were embedded before." in capsys.readouterr().out
 
 
 def test_ingest_stores_what_it_read_and_reports_an_unusable_model(tmp_path: Path) -> None:

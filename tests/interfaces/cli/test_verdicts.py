@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from holdfast.interfaces.cli.main import main
-from holdfast.model.curation import Action, read_judgement
+from holdfast.model.curation import Action
 from holdfast.model.knowledge import Kind
 from tests.brief.test_known_statements import FILLER, retain, session
 from tests.brief.test_verdicts import KEPT, OTHER, name_of
@@ -69,21 +68,6 @@ def test_a_verdict_is_logged_marked_and_undone(
     with open_memory(home) as memory:
         actions = [one.action for one in memory.reader.curation.log(memory.context.bank_id() or "")]
     assert actions == [Action.JUDGE, Action.UNDO]
-
-
-def test_several_records_are_judged_at_once_and_once_each(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    ids = [name_of(KEPT), name_of(OTHER), name_of(KEPT)]
-    assert "may no longer hold" in run(capsys, "brief")
-    made = json.loads(run(capsys, "review", "useful", *ids, "--json"))["decided"]
-    assert "may no longer hold" not in run(capsys, "brief")
-    assert [one["target"] for one in made] == [name_of(KEPT), name_of(OTHER)]
-    assert "2 records judged unneeded. `holdfast undo 2`" in run(capsys, "review", "unneeded", *ids)
-    with open_memory(home) as memory:
-        log = memory.reader.curation.log(memory.context.bank_id() or "")
-    verdicts = [found.verdict for one in log if (found := read_judgement(one)) is not None]
-    assert verdicts == ["useful", "useful", "unneeded", "unneeded"]
 
 
 @pytest.mark.usefixtures("home")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.interfaces.mcp.main_engine import MainEngine
-from holdfast.interfaces.mcp.server_spec import Engine
+from holdfast.interfaces.mcp.engine import ToolEngine
+from holdfast.interfaces.mcp.servers import Engine
 
 
 @pytest.fixture
@@ -23,6 +23,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def engine(project: Path) -> Iterator[Engine]:
     """The engine of the everyday server in this project."""
-    made = MainEngine()
+    made = ToolEngine()
     yield made
     made.close()

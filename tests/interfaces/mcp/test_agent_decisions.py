@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from holdfast.app.memory import Holdfast
-from holdfast.interfaces.mcp.server_spec import Engine
+from holdfast.interfaces.mcp.servers import Engine
 from holdfast.model.curation import Action, Verdict
 from holdfast.model.knowledge import FactKind
 from holdfast.model.query import Layer
@@ -204,16 +204,6 @@ def test_a_later_decision_of_a_person_stands_above_that_of_an_agent(
         assert words in hit.text and hit.trust is Trust.USER
         decided = memory.briefs.session_brief().text.partition("Noted here")[0]
         assert words in decided
-
-
-def test_an_agent_does_not_bring_back_what_a_person_forgot(engine: Engine, project: Path) -> None:
-    name = remembered("We run the courier at noon.")
-    with opened() as memory:
-        memory.forget(name)
-    told = call(engine, "remember", text="We run the courier at noon.")["structuredContent"]
-    assert told["uri"] != name and told["trust"] == "assistant"
-    with opened() as memory:
-        assert {hit.trust for hit in memory.recall("courier").hits} == {Trust.ASSISTANT}
 
 
 @pytest.mark.parametrize(("tool", "given"), [("correct", {"text": "Mine now."}), ("forget", {})])

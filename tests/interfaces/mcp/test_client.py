@@ -10,10 +10,8 @@ from typing import Any
 
 import pytest
 
-from holdfast.app.answers.memory_tool_list import MEMORY_TOOLS
-from holdfast.app.answers.search_tool_list import SEARCH_TOOLS
 from holdfast.app.memory import open_memory
-from holdfast.interfaces.mcp.main_spec import TOOLS
+from holdfast.operations.agents.tools import SERVERS
 from holdfast.settings import load_settings
 from tests.support.transcripts import Script
 
@@ -74,51 +72,53 @@ async def call(session: Any, name: str, arguments: Json, **more: Any) -> Json:
     return told.model_dump(by_alias=True)
 
 
+GIVEN: Json = {
+    "question": "Why does the nightly import fail?",
+    "query": "nightly import",
+    "text": "The staging database is rebuilt every night.",
+    "domain": "testing",
+    "content": "Use the fixtures in tests/conftest.py.",
+    "action": "status",
+    "verdict": "useful",
+    "concept": "courier",
+    "filePath": "src/cache.py",
+    "type": "bugfix",
+    "anchor": "2026-01-05",
+}
+
+
+async def use_all(session: Any, server: str, given: Json, last: str = "") -> None:
+    """Call every tool with what it needs; one of them `last`."""
+    listed = (await session.list_tools()).tools
+    assert [tool.name for tool in listed] == [tool.name for tool in SERVERS[server].tools]
+    for tool in sorted(listed, key=lambda tool: tool.name == last):
+        assert tool.annotations.readOnlyHint or not SERVERS[server].only_reads
+        wanted = {key: given[key] for key in tool.inputSchema.get("required", ())}
+        told = await call(session, tool.name, wanted)
+        assert not told["isError"] and told["structuredContent"], (tool.name, told)
+        if tool.name == "remember":
+            given["id"] = told["structuredContent"]["uri"]
+            given["ids"] = [given["id"]]
+
+
 def test_the_data_access_server_works_with_the_official_client(place: Path) -> None:
     async def talk(session: Any) -> None:
-        listed = (await session.list_tools()).tools
-        assert [tool.name for tool in listed] == [tool.name for tool in MEMORY_TOOLS]
-        for tool in listed:
-            assert tool.annotations.readOnlyHint
-            given = {"query": "nightly import"} if "query" in tool.inputSchema["properties"] else {}
-            told = await call(session, tool.name, given)
-            assert not told["isError"] and told["structuredContent"], tool.name
+        await use_all(session, "memory", GIVEN)
         found = await call(session, "memory_search_with_fallbacks", {"query": "nightly import"})
-        best = found["structuredContent"]["results"][0]
-        read = await session.read_resource(best["uri"])
-        assert "import" in read.contents[0].text and read.contents[0].text.startswith(best["uri"])
-        offered = (await session.list_resources()).resources
-        assert "nightly import" in offered[0].title
-        assert (await session.read_resource(offered[0].uri)).contents[0].text
-        assert (await session.list_resource_templates()).resourceTemplates
+        assert "holdfast://" in found["content"][0]["text"]
+        wrong = await call(session, "memory_search_fts", {})
+        assert wrong["isError"] and "query" in wrong["content"][0]["text"]
 
     converse(place, "memory", talk)
 
 
 def test_the_search_server_works_with_the_official_client(place: Path) -> None:
-    given = {
-        "query": "nightly import",
-        "concept": "courier",
-        "filePath": "src/cache.py",
-        "type": "bugfix",
-        "anchor": "2026-01-05",
-    }
-
     async def talk(session: Any) -> None:
-        listed = (await session.list_tools()).tools
-        assert [tool.name for tool in listed] == [tool.name for tool in SEARCH_TOOLS]
-        for tool in listed:
-            assert tool.annotations.readOnlyHint
-            wanted = {key: given[key] for key in tool.inputSchema.get("required", [])}
-            told = await call(session, tool.name, wanted)
-            assert not told["isError"] and told["content"][0]["text"], tool.name
-        more = {"query": "nightly import", "days": 0, "mode": "interactive"}
-        told = await call(session, "get_timeline_by_query", more)
-        best = told["structuredContent"]["items"][0]
-        assert best["uri"] in told["content"][0]["text"]
-        assert f"~{best['tokens']} tokens" in told["content"][0]["text"]
-        read = await session.read_resource(best["uri"])
-        assert read.contents[0].text
+        told = await call(session, "search_observations", {"query": "nightly import", "days": 0})
+        best = told["structuredContent"]["findings"][0]
+        await use_all(session, "search", {**GIVEN, "id": best["uri"]})
+        opened = await call(session, "show", {"id": best["uri"]})
+        assert best["uri"] in opened["content"][0]["text"]
         wrong = await call(session, "get_context_timeline", {"anchor": "no such thing"})
         assert wrong["isError"] and "record" in wrong["content"][0]["text"]
 
@@ -126,32 +126,17 @@ def test_the_search_server_works_with_the_official_client(place: Path) -> None:
 
 
 def test_the_main_server_works_with_the_official_client(place: Path) -> None:
-    given: Json = {
-        "question": "Why does the nightly import fail?",
-        "query": "nightly import",
-        "text": "The staging database is rebuilt every night.",
-        "domain": "testing",
-        "content": "Use the fixtures in tests/conftest.py.",
-        "action": "status",
-        "verdict": "useful",
-    }
-    # The one tool after which a record cannot be decided about.
-    last = "forget"
     steps: list[str] = []
 
     async def note(progress: float, total: float | None, message: str | None) -> None:
         steps.append(message or "")
 
     async def talk(session: Any) -> None:
-        listed = (await session.list_tools()).tools
-        assert [tool.name for tool in listed] == [tool.name for tool in TOOLS]
-        for tool in sorted(listed, key=lambda tool: tool.name == last):
-            wanted = {key: given[key] for key in tool.inputSchema.get("required", ())}
-            told = await call(session, tool.name, wanted)
-            assert not told["isError"] and told["structuredContent"], tool.name
-            if tool.name == "remember":
-                given["id"] = told["structuredContent"]["uri"]
-                given["ids"] = [given["id"]]
+        given = {**GIVEN, "id": ""}
+        first = await call(session, "remember", {"text": "The pier is green."})
+        given["id"] = first["structuredContent"]["uri"]
+        # After it is forgotten, a record cannot be decided about.
+        await use_all(session, "main", given, last="forget")
         told = await call(
             session, "memory", {"question": given["question"]}, progress_callback=note
         )
@@ -160,12 +145,10 @@ def test_the_main_server_works_with_the_official_client(place: Path) -> None:
         found = await call(session, "memory_recall", {"query": "staging database rebuilt"})
         best = found["structuredContent"]["hits"][0]
         assert best["kind"] == "memory" and best["trust"] == "assistant"
-        read = await session.read_resource(best["uri"])
-        assert "rebuilt every night" in read.contents[0].text
-        with pytest.raises(mcp.McpError):
-            await session.read_resource("holdfast://turn/0000000000000000")
-        with pytest.raises(mcp.McpError):
-            await session.read_resource("file:///etc/passwd")
+        read = await call(session, "show", {"id": best["uri"]})
+        assert "rebuilt every night" in read["content"][0]["text"]
+        for missing in ("holdfast://turn/0000000000000000", "file:///etc/passwd"):
+            assert (await call(session, "show", {"id": missing}))["isError"]
         with pytest.raises(mcp.McpError):
             await session.call_tool("shell", {"command": "id"})
 

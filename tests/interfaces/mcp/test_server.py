@@ -10,28 +10,18 @@ from typing import Any
 
 import pytest
 
-from holdfast.app.answers.tool import Object, Tool
-from holdfast.errors import (
-    ForbiddenError,
-    InputError,
-    NotFoundError,
-    StoreBusyError,
-    StoreCorruptError,
-)
-from holdfast.interfaces.mcp.jsonrpc import MAX_LINE_CHARS, read_lines
+from holdfast.interfaces.mcp.protocol import MAX_LINE_CHARS, read_lines
 from holdfast.interfaces.mcp.server import MAX_PENDING_CALLS, Server
-from holdfast.interfaces.mcp.server_spec import ServerSpec
+from holdfast.interfaces.mcp.servers import OfferedTool, ServerSpec
 from tests.support import waiting_engine
 
 Json = dict[str, Any]
-_TEXT = {"text": {"type": "string"}}
 OFFER = ServerSpec(
-    "waiting",
-    "Waiting",
-    "",
+    {"serverInfo": {"name": "waiting"}},
     (
-        Tool("slow", "Slow", "Waits.", _TEXT, is_slow=True),
-        Tool("quick", "Quick", "Does not.", _TEXT),
+        OfferedTool({"name": "slow"}, is_slow=True),
+        OfferedTool({"name": "quick"}),
+        OfferedTool({"name": "broken"}),
     ),
     waiting_engine.make_engine,
 )
@@ -154,44 +144,10 @@ def test_a_broken_pipe_to_the_client_does_not_stop_the_server() -> None:
 
 def test_an_internal_error_is_reported_and_the_next_call_is_answered() -> None:
     out = Out()
-    read = '{"id": 1, "method": "resources/read", "params": {"uri": "holdfast://turn/x"}}'
-    wrong = '{"id": 2, "method": "resources/read", "params": {"uri": 7}}'
-    Server(out.write, OFFER).serve([read, wrong, call(3, "quick")])
+    Server(out.write, OFFER).serve([call(1, "broken"), call(2, "missing"), call(3, "quick")])
     answers = {one["id"]: one for one in out.said}
     assert answers[1]["error"]["code"] == -32603 and answers[2]["error"]["code"] == -32602
     assert answers[3]["result"]
-
-
-class FailingEngine(waiting_engine.WaitingEngine):
-    """Fails to read a resource with the error that the URI names."""
-
-    def read_resource(self, uri: str) -> Object:
-        raise {
-            "missing": NotFoundError("There is no such record."),
-            "wrong": InputError("This is no URI."),
-            "hidden": ForbiddenError("You may not see it."),
-            "locked": StoreBusyError("Another process writes."),
-            "damaged": StoreCorruptError("The file is damaged.", "Restore a backup."),
-        }[uri]
-
-
-@pytest.mark.parametrize(
-    ("uri", "code"),
-    [
-        ("missing", -32002),
-        ("wrong", -32602),
-        ("hidden", -32602),
-        ("locked", -32000),
-        ("damaged", -32603),
-    ],
-)
-def test_an_unreadable_resource_is_reported_with_its_reason(uri: str, code: int) -> None:
-    out = Out()
-    read = {"id": 1, "method": "resources/read", "params": {"uri": uri}}
-    Server(out.write, OFFER._replace(make_engine=FailingEngine)).serve([json.dumps(read)])
-    error = out.wait_for(1)["error"]
-    assert error["code"] == code
-    assert uri != "damaged" or error["message"] == "The file is damaged. Restore a backup."
 
 
 @pytest.mark.slow

@@ -10,7 +10,8 @@ from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
 from holdfast.model.curation import AGENT, Action
 from holdfast.model.trust import Trust
-from holdfast.operations.decisions.curation import DecisionPage, RetainedMemory, StoredMemory
+from holdfast.operations.decisions.curation import RetainedMemory, StoredMemory
+from holdfast.operations.decisions.log import DecisionPage
 from holdfast.operations.operation import Call
 from holdfast.operations.registry import find_operation
 from holdfast.operations.running import perform

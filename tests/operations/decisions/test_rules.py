@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.app.curation.rule_proposals import FileChangedError
+from holdfast.app.curation.rules import FileChangedError
 from holdfast.app.memory import Holdfast
 from holdfast.model.curation import AGENT
 from holdfast.operations.decisions.rules import Learned, RuleApproved, RuleCandidates

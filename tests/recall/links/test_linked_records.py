@@ -9,8 +9,8 @@ from itertools import count
 import pytest
 
 from holdfast.app.memory import Holdfast
-from holdfast.interfaces.http.pages import entities
 from holdfast.model.graph import LinkKind
+from holdfast.operations.entities import entity
 from holdfast.recall.links.linked_records import linked_records
 from holdfast.settings import Settings
 from tests.support.command_line import runner
@@ -52,16 +52,8 @@ def test_all_seven_kinds_of_links_are_found_from_the_records(memory: Holdfast) -
 
 
 def test_all_seven_kinds_of_links_are_listed_with_an_entity(memory: Holdfast) -> None:
-    links = [link for name in NAMED for link in memory.browse.about_entity(name, "proj").links]
+    links = [link for name in NAMED for link in entity(memory, name, "proj").links]
     assert {link.kind for link in links} == set(LinkKind)
-
-
-def test_the_page_of_an_entity_tells_all_seven_kinds_of_links(memory: Holdfast) -> None:
-    told: set[str] = set()
-    for name in NAMED:
-        entity = memory.browse.entity(name, "proj")
-        told |= {link["how"] for link in entities.entity_view(memory, entity)["links"]}
-    assert told == set(entities.LINK_TEXTS.values()) and len(told) == len(LinkKind)
 
 
 def test_the_command_line_prints_all_seven_kinds_of_links(

@@ -3,12 +3,15 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
 from holdfast.model.query import matches_path
+from holdfast.model.records import ExchangeType
+from holdfast.operations.finding import find
 from holdfast.recall.lookup.filters import make_filter
 from holdfast.settings import Settings
 from tests.support.foreign_exports import claude_mem
@@ -47,7 +50,7 @@ def memory(project: Path) -> Iterator[Holdfast]:
 
 
 def test_work_on_a_file_is_found_and_can_be_opened(memory: Holdfast) -> None:
-    found = memory.browse.find(file="retry.md", bank="all")
+    found = find(memory, file="retry.md", bank="all")
     (page,) = found.findings
     assert (page.kind, page.type, page.files, page.files_read) == (
         "exchange", "discovery", (), ("docs/retry.md",)
@@ -57,9 +60,9 @@ def test_work_on_a_file_is_found_and_can_be_opened(memory: Holdfast) -> None:
 
 
 def test_commits_are_found_by_file_too(memory: Holdfast) -> None:
-    kinds = {one.kind for one in memory.browse.find(file="src/", bank="all").findings}
+    kinds = {one.kind for one in find(memory, file="src/", bank="all").findings}
     assert kinds == {"exchange", "commit"}
-    titles = [one.title for one in memory.browse.find(file="importer.py", bank="all").findings]
+    titles = [one.title for one in find(memory, file="importer.py", bank="all").findings]
     assert "Import rows" in titles and len(titles) == 2
 
 
@@ -74,7 +77,7 @@ def test_work_is_found_by_files_that_the_shell_changed(tmp_path: Path) -> None:
     with Holdfast(Settings(home=tmp_path / "home", claude_dir=tmp_path)) as memory:
         memory.ingest(memory.ingestion.find([tmp_path / "p"]))
         for file in ("src/sleep.js", "rest.js", "src/label.js", "docs/"):
-            (found,) = memory.browse.find(file=file, bank="all").findings
+            (found,) = find(memory, file=file, bank="all").findings
             assert set(found.files) == {
                 "src/rest.js", "src/sleep.js", "src/label.js", "docs/sleep.md"
             }  # fmt: skip
@@ -83,39 +86,43 @@ def test_work_is_found_by_files_that_the_shell_changed(tmp_path: Path) -> None:
 def test_imported_records_are_found_by_file_concept_and_type(tmp_path: Path) -> None:
     with Holdfast(Settings(home=tmp_path / "home", claude_dir=tmp_path)) as memory:
         memory.imports.import_records("claude-mem", claude_mem(tmp_path / "claude-mem.db"))
-        for given in (
-            ("sails.py",),
-            ("rig",),
-            ("", "trade-offs"),
-            ("", "", "decision", "2026-03-01", "2026-03-01"),
-        ):
-            (found,) = memory.browse.find(*given, bank="yawl").findings
+        cases: list[dict[str, Any]] = [
+            {"file": "sails.py"},
+            {"file": "rig"},
+            {"concept": "trade-offs"},
+            {"type": ExchangeType.DECISION, "since": "2026-03-01", "until": "2026-03-01"},
+        ]
+        for given in cases:
+            (found,) = find(memory, **given, bank="yawl").findings
             assert (found.kind, found.type, found.session) == ("imported", "decision", "m-1")
             assert found.title == "Hemp sails for the yawl" and "rig/sails.py" in found.files
-            assert memory.browse.find(*given, bank="ketch").findings == ()
+            assert find(memory, **given, bank="ketch").findings == ()
+        (found,) = find(memory, file="sails.py", bank="yawl").findings
         memory.forget(found.uri)
-        assert memory.browse.find(file="sails.py", bank="yawl").findings == ()
+        assert find(memory, file="sails.py", bank="yawl").findings == ()
 
 
 def test_filters_combine(memory: Holdfast) -> None:
-    (fix,) = memory.browse.find(file="importer.py", type="bugfix", bank="proj").findings
+    (fix,) = find(memory, file="importer.py", type=ExchangeType.BUGFIX, bank="proj").findings
     assert "nightly import" in fix.title and fix.files == ("src/importer.py",)
-    assert memory.browse.find(file="importer.py", type="feature", bank="proj").findings == ()
-    assert memory.browse.find(type="bugfix", until="2026-08", bank="proj").findings == ()
-    assert memory.browse.find(type="bugfix", since="2026-09-01", bank="proj").findings == (fix,)
-    assert memory.browse.find(type="bugfix", until="2026-09-01", bank="proj").findings == (fix,)
+    assert find(memory, file="importer.py", type=ExchangeType.FEATURE, bank="proj").findings == ()
+    assert find(memory, type=ExchangeType.BUGFIX, until="2026-08", bank="proj").findings == ()
+    assert find(memory, type=ExchangeType.BUGFIX, since="2026-09-01", bank="proj").findings == (
+        fix,
+    )
+    assert find(memory, type=ExchangeType.BUGFIX, until="2026-09-01", bank="proj").findings == (
+        fix,
+    )
 
 
 def test_a_concept_is_found_in_any_word_form(memory: Holdfast) -> None:
-    found = [
-        memory.browse.find(concept=form, bank="proj") for form in ("retry", "retries", "Retried")
-    ]
+    found = [find(memory, concept=form, bank="proj") for form in ("retry", "retries", "Retried")]
     titles = [[one.title for one in each.findings] for each in found]
     assert titles == [["What does the retrying page in docs say?"]] * 3
 
 
 def test_a_reached_limit_says_that_there_is_more(memory: Holdfast) -> None:
-    some, every = (memory.browse.find(since="2026-01", bank="proj", limit=n) for n in (1, 9))
+    some, every = (find(memory, since="2026-01", bank="proj", limit=n) for n in (1, 9))
     assert some.more and not every.more and some.findings == every.findings[:1]
 
 
@@ -123,10 +130,10 @@ def test_an_absolute_path_is_matched_relative_to_the_project(
     memory: Holdfast, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(project / "src")
-    relative = memory.browse.find(file="src/importer.py")
-    absolute = memory.browse.find(file=str(project / "src" / "importer.py"))
+    relative = find(memory, file="src/importer.py")
+    absolute = find(memory, file=str(project / "src" / "importer.py"))
     assert relative.findings and absolute.findings == relative.findings
-    assert memory.browse.find(file=f"{project}/src/").findings == relative.findings
+    assert find(memory, file=f"{project}/src/").findings == relative.findings
 
 
 def test_a_path_filter_matches_whole_path_parts() -> None:
@@ -150,12 +157,12 @@ def test_a_search_without_any_filter_is_an_error() -> None:
 def test_a_rebuild_does_not_change_what_is_found(project: Path) -> None:
     with Holdfast(Settings(home=project.parent / "home", claude_dir=project.parent)) as memory:
         before = (
-            memory.browse.find(file="src/", bank="all"),
-            memory.browse.find(concept="retry", bank="all"),
+            find(memory, file="src/", bank="all"),
+            find(memory, concept="retry", bank="all"),
         )
         memory.ingestion.rebuild()
         after = (
-            memory.browse.find(file="src/", bank="all"),
-            memory.browse.find(concept="retry", bank="all"),
+            find(memory, file="src/", bank="all"),
+            find(memory, concept="retry", bank="all"),
         )
     assert before == after and before[0].findings

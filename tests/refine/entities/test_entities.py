@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.graph import EntityKind, LinkKind
+from holdfast.operations.entities import entity
 from holdfast.recall.links.record_links import MAX_LINKS, Links
 from holdfast.settings import Settings
 from tests.refine.rules.test_rules import git, project
@@ -87,7 +88,7 @@ def test_one_component_is_found_under_all_its_names(tmp_path: Path) -> None:
             == memory.browse.entity(one.id, "proj")
         )
         assert one.mentions >= 2
-        about = memory.browse.about_entity("AuthProvider", "proj")
+        about = entity(memory, "AuthProvider", "proj")
         assert {record.kind for record in about.records} >= {"exchange"}
 
 
@@ -234,9 +235,9 @@ def test_banks_do_not_see_each_other(tmp_path: Path) -> None:
         memory.remember("KetchLoader needs AuthProvider.", "other")
         names = {entity.name for entity in memory.browse.entities("proj")}
         assert "KetchLoader" not in names and "AuthProvider" in names
-        assert [
-            record.kind for record in memory.browse.about_entity("AuthProvider", "other").records
-        ] == ["memory"]
+        assert [record.kind for record in entity(memory, "AuthProvider", "other").records] == [
+            "memory"
+        ]
         assert memory.recall("KetchLoader", "proj").abstained
 
 

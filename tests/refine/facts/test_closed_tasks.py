@@ -8,6 +8,7 @@ import pytest
 from holdfast.app.memory import Holdfast
 from holdfast.model.knowledge import Kind, Memory
 from holdfast.model.trust import Status
+from holdfast.operations.knowledge import KnowledgeKind, facts
 from holdfast.refine.facts.closed_tasks import Deed, Task, find_closings
 from tests.support.memory_dump import dump
 from tests.support.refine_banks import ingest_scripts, open_filled, open_memory, session_on
@@ -142,11 +143,13 @@ def test_a_later_session_closes_a_task_and_forgetting_it_opens_the_task_again(
 ) -> None:
     with open_filled(tmp_path, session_that_leaves_open("2026-09-01", 1)) as memory:
         task = the_task(memory)
-        assert task.status is Status.OBSERVED and memory.browse.statements(kind="todo") == [task]
+        assert task.status is Status.OBSERVED and facts(memory, KnowledgeKind.TODO).statements == (
+            task,
+        )
         ingest_scripts(memory, [session_that_does_it("2026-09-05", 2)])
         closed = the_task(memory)
         assert closed.status is Status.SUPERSEDED and closed.validity.until >= "2026-09-05"
-        assert memory.browse.statements(kind="todo") == []
+        assert facts(memory, KnowledgeKind.TODO).statements == ()
         done = memory.show(closed.superseded_by).record
         assert isinstance(done, Memory) and done.kind is Kind.OUTCOME and "retry" in done.what
         assert done.supersedes == (f"holdfast://memory/{task.id}",)
@@ -154,7 +157,7 @@ def test_a_later_session_closes_a_task_and_forgetting_it_opens_the_task_again(
         memory.ingestion.rebuild()
         assert dump(memory.settings.database) == before
         memory.forget(memory.reader.sessions.latest(None)[0].id)
-        assert the_task(memory) == task and memory.browse.statements(kind="todo") == [task]
+        assert the_task(memory) == task and facts(memory, KnowledgeKind.TODO).statements == (task,)
         memory.undo()
         assert the_task(memory) == closed
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.app.background.worker import WorkerOptions, run_worker
+from holdfast.app.background.runner import WorkerOptions
+from holdfast.app.background.worker import run_worker
 from holdfast.capture.home_paths import HomePaths
 from holdfast.settings import Settings
 from holdfast.store.records.sources import source_of

@@ -127,7 +127,7 @@ def test_what_may_be_the_answer_is_told_as_perhaps_with_its_source(tmp_path: Pat
         near = memory.ask(question, bank="all")
         nothing = memory.ask("Who maintains kubernetes?", bank="all")
         found = memory.recall(question, bank="all")
-        reflected = memory.reflect(question, bank=memory.banks.all()[0].name)
+        reflected = memory.opinions.reflect(question, bank=memory.banks.all()[0].name)
     assert near.weak and near.confidence is Confidence.LOW and not near.abstained
     assert near.answer.startswith("Perhaps: ") and "north pier" in near.answer, near
     assert near.citations[0].excerpt.startswith("The tide tables of the harbour")

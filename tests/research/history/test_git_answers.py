@@ -295,8 +295,8 @@ def test_a_folder_is_found_with_or_without_a_trailing_slash(history: History) ->
         answer = ask(history, f"What changed in {folder} since January 2025?")
         assert answer.answer.startswith("1 Jul 2025: Weigh (Ben Wu"), folder
         assert history.memory.browse.who_knows(folder)[0].name == "Ben Wu"
-        (found,) = history.memory.browse.find(file=folder).findings
-        assert found.title == "Weigh"
+        (found,) = history.memory.browse.work(folder)
+        assert getattr(found, "subject", "") == "Weigh"
 
 
 def test_a_question_about_one_version_is_not_answered_by_another(history: History) -> None:

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from holdfast.app.answers.ask import AskOptions
+from holdfast.app.background.runner import WorkerOptions
 from holdfast.app.background.steps import STEPS
-from holdfast.app.background.worker import WorkerOptions, run_worker
+from holdfast.app.background.worker import run_worker
 from holdfast.app.briefs.hook_briefs import goal_brief_by_words
 from holdfast.app.core.backends import (
     location_of,
@@ -22,7 +23,7 @@ from holdfast.app.core.backends import (
     open_store,
     open_without_migrating,
 )
-from holdfast.app.evaluation.engine import neutral_settings
+from holdfast.app.evaluation.sets import neutral_settings
 from holdfast.app.memory import Holdfast
 from holdfast.errors import SettingsError, StoreError
 from holdfast.learn.bank_settings import BankChanges as Retention

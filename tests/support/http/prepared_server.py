@@ -12,8 +12,8 @@ from tests.support.warm_interpreter import import_all
 
 _MODULES = (
     "holdfast.interfaces.cli.main",
-    "holdfast.interfaces.cli.commands.servers.browse",
-    "holdfast.interfaces.cli.commands.servers.serve",
+    "holdfast.interfaces.cli.commands.browse",
+    "holdfast.interfaces.cli.commands.serve",
     "holdfast.interfaces.http.server.browse_server",
     "holdfast.interfaces.http.server.team_server",
     "holdfast.interfaces.http.graphql.schema",

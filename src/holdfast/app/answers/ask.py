@@ -10,8 +10,9 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from holdfast.app.core.context import ALL_BANKS, Context
+from holdfast.app.core.context import Context
 from holdfast.app.search.code_freshness import changed_code_notes
+from holdfast.app.search.recall import narrowing_notes
 from holdfast.lazy_dataclass import replace
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.query import Answer, Hit, Layer, RecallResult
@@ -32,9 +33,10 @@ from holdfast.research.answering.engine import (
 )
 from holdfast.research.answering.request import AskRequest
 from holdfast.research.answering.supporting_patterns import pattern_notes
-from holdfast.settings import ALWAYS, NO_MODEL, Settings
+from holdfast.settings import ALWAYS, NO_MODEL
 
 if TYPE_CHECKING:
+    from holdfast.app.answers.memory_agent import OpenLookups
     from holdfast.app.search.recall import Search
     from holdfast.model.knowledge import Kind
     from holdfast.research.history.git_answers import HistoryAnswers
@@ -72,9 +74,9 @@ class AskOptions(NamedTuple):
     rounds: int = 0
     # The most commits in an answer that is a list of commits.
     limit: int = 6
-    # Whether the model service of the settings may answer; the earlier questions of the session,
-    # which it is shown; and whether somebody cancelled.
-    model: bool = True
+    # What a model may look things up with, if that of the settings may answer; the earlier
+    # questions of the session, which it is shown; and whether somebody cancelled.
+    lookups: OpenLookups | None = None
     before: tuple[str, ...] = ()
     stopped: Callable[[], bool] = lambda: False
     # Whether remote servers are queried: only with the question itself, never with a follow-up
@@ -125,8 +127,7 @@ def steps(context: Context, search: Search, options: AskOptions) -> Iterator[Res
             if searches.with_plugins:
                 answer = plugin_evidence.add_plugin_hits(answer, searches.with_plugins)
             answer = replace(answer, caveats=(*answer.caveats, *searches.missing_replies))
-            if _wants_model(context.settings, options, id):
-                answer = yield from _by_model(context, options, answer, plan.providers)
+            answer = yield from _by_model(context, options, answer, id, plan.providers)
             from_git = history is not None and event.answer is history.found
             event = done_event(_with_notes(context, search, answer, id, plan, from_git))
         yield event
@@ -152,28 +153,25 @@ def _overview_events(
     return [planned, done_event(answer)]
 
 
-def _wants_model(settings: Settings, options: AskOptions, bank: str | None) -> bool:
-    """Whether the memory agent answers too. It chooses its own searches, so it keeps to no layer,
-    time or kind; and a low budget allows nothing slow."""
-    limited = options.layers or options.as_of or options.kinds
-    plain = not limited and options.budget is not Budget.LOW
-    if not (options.model and plain and bank != "") or settings.models.use == NO_MODEL:
-        return False
-    from holdfast.app.answers import memory_agent
-
-    return memory_agent.is_enabled(settings)
-
-
 def _by_model(
-    context: Context, options: AskOptions, by_rules: Answer, plugins: bool
+    context: Context, options: AskOptions, by_rules: Answer, bank: str | None, plugins: bool
 ) -> Generator[ResearchEvent, None, Answer]:
-    """Yields the steps of the memory agent; returns its answer, or the one by rules."""
+    """Yields the steps of the memory agent, if it answers too; returns its answer, or the one by
+    rules. It chooses its own searches, so it keeps to no layer, time or kind; and a low budget
+    allows nothing slow."""
+    settings = context.settings
+    limited = options.layers or options.as_of or options.kinds or options.budget is Budget.LOW
+    if limited or options.lookups is None or bank == "" or settings.models.use == NO_MODEL:
+        return by_rules
     from holdfast.app.answers import memory_agent
 
+    if not memory_agent.is_enabled(settings):
+        return by_rules
+    agent = memory_agent.MemoryAgent(settings, context.now, options.lookups, plugins)
     request = memory_agent.AgentRequest(
         by_rules, options.bank or "", options.before, options.stopped
     )
-    for event in memory_agent.open_agent(context.settings, context.now, plugins).run(request):
+    for event in agent.run(request):
         if event.answer is not None:
             return event.answer
         yield event
@@ -305,7 +303,6 @@ def _with_notes(
     cited = answer.citations if has_history else ()
     changed = changed_code_notes(context.store, cited)
     notes = (*answer.caveats, *changed, *patterns, *search.problems(plan))
-    if answer.abstained and plan.knowledge and bank != "":
-        missing = search.missing_kinds_hint(ALL_BANKS if bank is None else bank, plan.knowledge)
-        notes = (missing, *notes) if missing else notes
+    if answer.abstained:
+        notes = (*narrowing_notes(plan), *notes)
     return replace(answer, caveats=(context.missing_bank_hint(), *notes) if bank == "" else notes)

@@ -1,33 +1,33 @@
-"""The memory agent: a model that answers a question by calling the tools of `MemoryTools`.
+"""The memory agent: a model that answers a question by calling tools that only read.
 
 It runs only where the settings name a model service, and every call goes through the spend
 governor. The answer by rules is found before it, and stays the answer if the model fails, is
 refused by the governor, or says what no record supports. Imported only when an agent is wanted.
+
+The tools are given from above; those of plugins are added here, and a plugin is called only as its
+manifest allows.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Event as Flag
 from threading import Thread
 from time import monotonic
-from typing import Any, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
-from holdfast.app.answers.memory_tool_list import MEMORY_TOOLS
-from holdfast.app.answers.memory_tools import MemoryTools
-from holdfast.app.answers.plugin_tools import PluginTools
-from holdfast.app.answers.tool import Object
 from holdfast.app.core.backends import checkpoint_and_close, open_store
 from holdfast.app.core.context import current_folder
 from holdfast.app.search.plugin_search import Providers
 from holdfast.capture.redact import Redactor
-from holdfast.errors import HoldfastError, ModelAnswerError, ModelStoppedError
+from holdfast.errors import HoldfastError, ModelAnswerError, ModelStoppedError, NotFoundError
+from holdfast.framed_text import defang
 from holdfast.inference.agent_chat import HOOKS_OFF_VARIABLE
 from holdfast.inference.chat import Chat, Tool
 from holdfast.inference.service_choice import choose_chat, detect_service
@@ -36,8 +36,10 @@ from holdfast.model.query import LAYER_BY_KIND, Answer, Citation, Hit, Layer
 from holdfast.model.research import ResearchEvent, ResearchStage
 from holdfast.model.trust import Trust
 from holdfast.model.uris import parse_uri
+from holdfast.model.uris import uri as uri_of
 from holdfast.recall.lookup.origins import Named, origins
 from holdfast.recall.ranking.external_hits import PLUGIN_KIND
+from holdfast.regex import regex
 from holdfast.research.answering.agent_answer import (
     AGENT,
     LookupTools,
@@ -50,7 +52,7 @@ from holdfast.research.answering.agent_answer import (
 )
 from holdfast.settings import NO_MODEL, OFF, Settings
 from holdfast.spend.governor import CallPurpose, Governor
-from holdfast.store.protocol import Reader, Store
+from holdfast.store.protocol import Reader
 
 # The tool that is called with the question before the model starts, which saves it a round.
 _FIRST_TOOL = "memory_search_hybrid"
@@ -62,15 +64,35 @@ _JOIN_TIMEOUT_S = 1.0
 # How much of a lookup's query a progress event shows.
 _MAX_QUERY_CHARS = 200
 
+# Every tool's description is part of each request to the model: more tools cost more tokens.
+_MAX_TOOLS = 12
+_MAX_DESCRIPTION_CHARS = 400
+# What a plugin says of how to use its tools, told once, with the first of them. It is a description
+# like the others and no part of the agent's instructions: somebody else wrote it.
+_MAX_GUIDE_CHARS = 600
+# Model services accept tool names of these characters, up to 64 of them; `_0` to `_11` is added.
+_NOT_IN_TOOL_NAMES = regex(r"[^A-Za-z0-9_-]+")
+_MAX_NAME_CHARS = 48
+
 T = TypeVar("T")
+Object = dict[str, Any]
 
 
-class ExtraTools(Protocol):
-    """Tools for the agent beside those of `MemoryTools`."""
+class Tools(Protocol):
+    """Tools that a model may call."""
 
     def tools(self) -> Sequence[Tool]: ...
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Object: ...
+
+
+class Lookups(Tools, Protocol):
+    """Tools that look things up in a store."""
+
+    @property
+    def reader(self) -> Reader: ...
+
+    def close(self) -> None: ...
 
 
 class AgentRequest(NamedTuple):
@@ -92,27 +114,28 @@ def is_enabled(settings: Settings) -> bool:
     return bool(models.agent) or detect_service(models) != "openai"
 
 
-def open_agent(settings: Settings, now: Callable[[], str], plugins: bool) -> MemoryAgent:
-    """The agent of these settings; with `plugins` it may call their tools too."""
-    extra_tools = None
-    if plugins and settings.providers.use != OFF:
-        extra_tools = PluginTools(Providers(settings, now, Path(current_folder())))
-    return MemoryAgent(settings, now, extra_tools)
+# Opens the tools for a bank, by its name.
+OpenLookups = Callable[[Settings, str], Lookups]
 
 
 class MemoryAgent:
-    """Answers questions by a model that looks things up. `chat` replaces the settings' service."""
+    """Answers questions by a model that looks things up; with `plugins` it may call their tools,
+    too. `chat` replaces the settings' service."""
 
     def __init__(
         self,
         settings: Settings,
         now: Callable[[], str],
-        extra_tools: ExtraTools | None = None,
+        open_lookups: OpenLookups,
+        plugins: bool = False,
         chat: Chat | None = None,
     ) -> None:
         self._settings = settings
         self._now = now
-        self._extra_tools = extra_tools
+        self._open_lookups = open_lookups
+        self._plugins: PluginTools | None = None
+        if plugins and settings.providers.use != OFF:
+            self._plugins = PluginTools(Providers(settings, now, Path(current_folder())))
         self._chat = chat
 
     def run(self, request: AgentRequest) -> Iterator[ResearchEvent]:
@@ -174,12 +197,18 @@ class MemoryAgent:
         redactor = Redactor(self._settings.redact_patterns)
         questions = (request.rule_answer.question, *request.earlier_questions)
         question, *earlier = (redactor.redact(text).text for text in questions)
-        with _LookupThread(self._settings, request.bank) as own, self._ledger() as calls:
+        thread = _LookupThread(lambda: self._open_lookups(self._settings, request.bank))
+        with thread as own, ExitStack() as closing:
+            # A connection of this thread, in which the governor records calls.
+            calls = open_store(self._settings, create=False)
+            closing.callback(checkpoint_and_close, calls)
+            known = own.run(lambda opened: opened.tools())
+            more = self._plugins.tools() if self._plugins else ()
             lookups = LookupTools(
-                self._caller(own), _report_lookups(on_event), request.is_cancelled
+                self._caller(own, known), _report_lookups(on_event), request.is_cancelled
             )
             first_results = lookups.look_up(_FIRST_TOOL, {"query": question})
-            prompt = question_for(question, earlier, lookups.toolbox(self._tools()))
+            prompt = question_for(question, earlier, lookups.toolbox([*known, *more]))
             prompt = prompt._replace(
                 text=f"{prompt.text}\n\n{_FIRST_RESULTS_HEADING}:\n{first_results}"
             )
@@ -191,55 +220,88 @@ class MemoryAgent:
             text = "Checking the answer against its citations."
             on_event(ResearchEvent(ResearchStage.SYNTHESISING, text))
             answer = own.run(
-                lambda access: _checked_answer(
-                    sentences, lookups, access.reader, request.rule_answer, redactor
+                lambda opened: _checked_answer(
+                    sentences, lookups, opened.reader, request.rule_answer, redactor
                 )
             )
         return replace(answer, cost=governor.cost())
 
-    @contextmanager
-    def _ledger(self) -> Generator[Store]:
-        """A store connection for this thread, in which the governor records calls."""
-        store = open_store(self._settings, create=False)
-        try:
-            yield store
-        finally:
-            checkpoint_and_close(store)
-
-    def _tools(self) -> list[Tool]:
-        own = [Tool(tool.name, tool.description, tool.input_schema()) for tool in MEMORY_TOOLS]
-        return [*own, *(self._extra_tools.tools() if self._extra_tools else ())]
-
-    def _caller(self, own: _LookupThread) -> Callable[[str, Mapping[str, Any]], Object]:
-        own_names = {tool.name for tool in MEMORY_TOOLS}
-        extra_tools = self._extra_tools
+    def _caller(
+        self, own: _LookupThread, known: Sequence[Tool]
+    ) -> Callable[[str, Mapping[str, Any]], Object]:
+        names, plugins = {tool.name for tool in known}, self._plugins
 
         def call(name: str, arguments: Mapping[str, Any]) -> Object:
-            if extra_tools is not None and name not in own_names:
-                return extra_tools.call(name, arguments)
-            return own.run(lambda access: access.call(name, arguments))
+            if plugins is not None and name not in names:
+                return plugins.call(name, arguments)
+            return own.run(lambda opened: opened.call(name, arguments))
 
         return call
 
 
 class _LookupThread:
-    """Runs `MemoryTools` in a thread of its own, because its connection belongs to one thread and a
+    """Runs lookups in a thread of their own, because their connection belongs to one thread and a
     chat may call tools from any."""
 
-    def __init__(self, settings: Settings, bank: str) -> None:
+    def __init__(self, open: Callable[[], Lookups]) -> None:
         self._thread = ThreadPoolExecutor(1, "lookups")
-        self._access = self._thread.submit(MemoryTools.open, settings, bank).result()
+        self._lookups = self._thread.submit(open).result()
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> _LookupThread:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._thread.submit(self._access.close).result()
+        self._thread.submit(self._lookups.close).result()
         self._thread.shutdown()
 
-    def run(self, function: Callable[[MemoryTools], T]) -> T:
+    def run(self, function: Callable[[Lookups], T]) -> T:
         """Call the function in that thread; returns its result."""
-        return self._thread.submit(function, self._access).result()
+        return self._thread.submit(function, self._lookups).result()
+
+
+class PluginTools:
+    """The tools of all plugins that are not paused. `tools` must be called before `call`."""
+
+    def __init__(self, providers: Providers) -> None:
+        self._providers = providers
+        self._known: dict[str, tuple[str, str]] = {}
+
+    def tools(self) -> Sequence[Tool]:
+        """The tools that may be called. Their descriptions say that the plugin wrote them."""
+        found: list[Tool] = []
+        guided: set[str] = set()
+        for offer in self._providers.tools()[:_MAX_TOOLS]:
+            spelled = _NOT_IN_TOOL_NAMES.sub(
+                "_", f"{offer.provider}_{offer.name.rpartition('__')[2]}"
+            )
+            name = f"{spelled[:_MAX_NAME_CHARS]}_{len(found)}"
+            self._known[name] = (offer.provider, offer.name)
+            about = f"Of the plugin {offer.provider}, in its words: {offer.description}"
+            about = truncate(about, _MAX_DESCRIPTION_CHARS)
+            if offer.guide and offer.provider not in guided:
+                about += f" Its guide: {truncate(offer.guide, _MAX_GUIDE_CHARS)}"
+            guided.add(offer.provider)
+            found.append(Tool(name, about, offer.schema))
+        return found
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> Object:
+        """The texts that a tool returns, as external results."""
+        if name not in self._known:
+            known = ", ".join(self._known) or "none of plugins"
+            raise NotFoundError(f"There is no tool {name[:100]!r}.", f"There are: {known}.")
+        provider, tool = self._known[name]
+        texts = self._providers.call(provider, tool, arguments)
+        return {
+            "provider": provider,
+            "results": [
+                {
+                    "uri": uri_of(PLUGIN_KIND, one.id),
+                    "text": defang(one.text, outside=True),
+                    "trust": Trust.EXTERNAL.value,
+                }
+                for one in texts
+            ],
+        }
 
 
 def _checked_answer(
@@ -292,24 +354,22 @@ def _find_cited(reader: Reader, uri: str, lookups: LookupTools) -> tuple[Hit, Ci
     found = reader.records.find(None, kind, named.id, 1) if named and is_stored else []
     if is_stored and not found:
         return None
-    metadata: dict[str, Any] = dict(fields.get("metadata") or {})
     layer = LAYER_BY_KIND[kind] if is_stored else Layer.PROVIDERS
-    trust = Trust(metadata.get("trust") or Trust.EXTERNAL) if is_stored else Trust.EXTERNAL
-    time = str(metadata.get("timestamp") or fields.get("timestamp") or "")
+    trust = Trust(fields.get("trust") or Trust.EXTERNAL) if is_stored else Trust.EXTERNAL
     hit = Hit(
         uri=uri,
         kind=kind,
         layer=layer,
         score=0.0,
         text=_result_text(fields),
-        time=time,
-        session=str(metadata.get("sessionId") or fields.get("sessionId") or ""),
+        time=str(fields.get("time") or ""),
+        session=str(fields.get("session") or ""),
         bank="",
         trust=trust,
-        shared=str(metadata.get("shared") or ""),
+        shared=str(fields.get("shared") or ""),
     )
-    url = str(fields.get("browseUrl") or "")
-    cited = Citation(0, uri, layer, excerpt_of(hit), url, time, trust, hit.shared)
+    url = str(fields.get("browse_url") or "")
+    cited = Citation(0, uri, layer, excerpt_of(hit), url, hit.time, trust, hit.shared)
     if found:
         bank = reader.banks.get(found[0].bank)
         title = origins(reader, [Named(found[0].bank, uri)])[uri].title
@@ -318,8 +378,8 @@ def _find_cited(reader: Reader, uri: str, lookups: LookupTools) -> tuple[Hit, Ci
 
 
 def _result_text(fields: Mapping[str, Any]) -> str:
-    """The content of a tool's result; without one, all of its texts."""
-    content = fields.get("content")
-    if isinstance(content, str) and content:
-        return content
+    """The text of a tool's result; without one, all of its texts."""
+    text = fields.get("text")
+    if isinstance(text, str) and text:
+        return text
     return "\n".join(value for value in fields.values() if isinstance(value, str))

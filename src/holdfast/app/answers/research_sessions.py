@@ -1,4 +1,5 @@
-"""Research sessions: questions whose steps and answers are written to a journal in the home.
+"""Answering questions in research sessions, whose steps and answers are written to a journal in
+the home.
 
 Every question belongs to a session, which has an id before the work starts. Any process can follow
 a session while it runs, continue it with another question, or cancel it. A question that was asked
@@ -20,8 +21,11 @@ from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import CancelledError, HoldfastError, InputError, require_words
 from holdfast.language import collapse_spaces
 from holdfast.lazy_dataclass import replace
+from holdfast.model.curation import Action, Curation
 from holdfast.model.ids import content_id
+from holdfast.model.ledgers.injections import RecordUse
 from holdfast.model.research import FINAL_STAGES, ResearchEvent, ResearchStage
+from holdfast.model.uris import parse_uri
 from holdfast.recall.core.plan import RecallPlan
 from holdfast.regex import regex
 from holdfast.research.answering.followups import complete_question
@@ -46,11 +50,13 @@ if TYPE_CHECKING:
     from holdfast.model.query import Answer
     from holdfast.research.history.git_answers import TeamAnswer
     from holdfast.settings import Settings
+    from holdfast.store.protocol import Reader
 
 _ASK_SOMETHING = "Say what you want to know."
+# Records that make one statement. Which part of an exchange was useful cannot be known.
+_CONFIRMABLE_KINDS = ("fact", "memory", "turn")
 # A longer question is logged in part; docs/research.md promises this length.
 _MAX_LOGGED_CHARS = 4000
-# How long `start_in_background` waits for the first step before it returns the id anyway.
 # Redacting takes longer than answering, so a question is redacted only if it may hold a secret:
 # anything but words, punctuation and short numbers, more than a few digits in all, or a word that
 # goes with secrets.
@@ -163,7 +169,7 @@ class Investigation:
             options.budget.value,
             *options.layers,
             *options.kinds,
-            str((options.providers, options.rounds, options.limit, options.model)),
+            str((options.providers, options.rounds, options.limit, bool(options.lookups))),
         )
         settings = self._context.settings
         if options.remotes and settings.remotes.exists():
@@ -186,28 +192,76 @@ def sessions_of(settings: Settings) -> ResearchSessions:
     return ResearchSessions(folder, bool(settings.store))
 
 
-def team_query(
-    context: Context, search: Search, question: str, bank: str | None, limit: int
-) -> TeamAnswer:
-    """Answers from commits, pulls, issues, summaries and rules only, with hits and people to
-    ask."""
-    from holdfast.research.history.git_answers import TEAM_LAYERS, HistoryAnswers, TeamAnswer
+class Answers:
+    """Answers questions. `bank` arguments are as for `Context`."""
 
-    options = AskOptions(question, bank, TEAM_LAYERS, limit=limit)
-    answer = Investigation(context, search, options).answer()
-    found = search.recall_with_plan(question, bank, RecallPlan(TEAM_LAYERS, limit, options.budget))
-    id = context.bank_id(bank)
-    request = AskRequest(id, question, context.now)
-    people = HistoryAnswers(context.store, request).people_to_ask() if id != "" else ()
-    return TeamAnswer(answer, found.hits, people)
+    def __init__(self, context: Context, search: Search) -> None:
+        self._context = context
+        self._search = search
+
+    def investigate(self, options: AskOptions, session: str = "", id: str = "") -> Investigation:
+        """An investigation that runs while it is iterated, step by step: a new session with this
+        `id`, if one is given, or the continuation of a `session`."""
+        return Investigation(self._context, self._search, options, session, id)
+
+    def research_session(self, id: str) -> tuple[SessionSummary, list[Line]]:
+        """A session and the lines of its journal, without the text of records that are hidden
+        now."""
+        sessions = sessions_of(self._context.settings)
+        name = sessions.find(id)
+        lines = sessions.lines(name)
+        return sessions.summary(name), mask_removed_records(self._context.store, lines)
+
+    def team_query(self, question: str, bank: str | None = None, limit: int = 10) -> TeamAnswer:
+        """Answers from commits, pulls, issues, summaries and rules only, with hits and people to
+        ask."""
+        from holdfast.research.history.git_answers import TEAM_LAYERS, HistoryAnswers, TeamAnswer
+
+        context, options = self._context, AskOptions(question, bank, TEAM_LAYERS, limit=limit)
+        answer = self.investigate(options).answer()
+        plan = RecallPlan(TEAM_LAYERS, limit, options.budget)
+        found = self._search.recall_with_plan(question, bank, plan)
+        id = context.bank_id(bank)
+        request = AskRequest(id, question, context.now)
+        people = HistoryAnswers(context.store, request).people_to_ask() if id != "" else ()
+        return TeamAnswer(answer, found.hits, people)
+
+    def mark_useful(self, id: str, who: str = "") -> int:
+        """Note that the last answer of a research session was useful, which confirms the records it
+        cites, just as their use in a session does; returns their number. Doing it twice counts
+        once."""
+        store, now = self._context.store, self._context.now()
+        sessions = sessions_of(self._context.settings)
+        name = sessions.find(id)
+        answers = [line["answer"] for line in sessions.lines(name) if line.get("answer")]
+        answer = answer_from_json(answers[-1]) if answers else None
+        if answer is None or answer.abstained:
+            raise InputError("There is no answer yet.", "Ask something first.")
+        cited = [citation.uri for citation in answer.citations]
+        confirmed = [(bank, uri) for uri in cited if (bank := _bank_of(store, uri))]
+        with store.transaction():
+            for bank, uri in confirmed:
+                if any((use.record, use.turn) == (uri, "") for use in store.facts.uses(bank)):
+                    continue
+                store.facts.put_uses(bank, [RecordUse(uri, name, "", now)])
+                actor = self._context.actor(who)
+                store.curation.append(Curation(0, bank, now, Action.VOUCH, uri, name, actor))
+                store.progress.mark_changed(bank, "")
+        line = {"time": now, "stage": ResearchStage.DONE.value, "text": "Found useful."}
+        with sessions.open_session(name, follow=True) as session:
+            if session is not None and not any(one.get("useful") for one in session.lines()[-1:]):
+                session.write({**line, "useful": True})
+        self._context.after_change()
+        return len(confirmed)
 
 
-def read_session(context: Context, id: str) -> tuple[SessionSummary, list[Line]]:
-    """A session and the lines of its journal, without the text of records that are hidden now."""
-    sessions = sessions_of(context.settings)
-    name = sessions.find(id)
-    lines = sessions.lines(name)
-    return sessions.summary(name), mask_removed_records(context.store, lines)
+def _bank_of(reader: Reader, uri: str) -> str:
+    """The bank of a record that can be confirmed, else ""."""
+    named = parse_uri(uri)
+    if named is None or named.kind not in _CONFIRMABLE_KINDS:
+        return ""
+    found = reader.records.find(None, named.kind, named.id, 1)
+    return next((one.bank for one in found if one.id == named.id), "")
 
 
 def database_state(database: Path) -> str:

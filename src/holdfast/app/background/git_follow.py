@@ -9,20 +9,19 @@ none in which no session was for a month.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from time import monotonic
 
-from holdfast.app.background.step_runner import RetrySchedule, TimeUpError, WorkerPass, join_counts
+from holdfast.app.background.runner import TimeUpError, Worker
 from holdfast.app.ingest.ingestion import exclusion_rules
 from holdfast.errors import HoldfastError, InputError
 from holdfast.language import counted
 from holdfast.paths import comparable_path
-from holdfast.refine.git.history import HistoryOptions, read_history
+from holdfast.refine.git.history import HistoryOptions, Progress, read_history
 from holdfast.sources.git.git_process import Git
-from holdfast.sources.git.refs import Tips, count_commits, read_tips
+from holdfast.sources.git.refs import count_commits, read_tips
 from holdfast.sources.git.tip_check import tags_changed_at, tips_from_files
 from holdfast.store.records.git_history import Repository
 
@@ -36,128 +35,114 @@ _UNASKED_SESSION_AGE = timedelta(days=30)
 _GIT_DIR = "gitdir:"
 
 
-def follow_histories(worker_pass: WorkerPass, known: Iterable[Repository]) -> str:
+def follow_histories(worker: Worker) -> str:
     """Read the new commits of the repositories that changed, within the time limit. Returns a
     summary for people."""
-    redactor = worker_pass.memory.context.redactor()
-    retries = RetrySchedule(worker_pass.log, redactor, worker_pass.now)
-    retries.load(worker_pass.memory)
     until = monotonic() + _TIME_LIMIT_S
-    new = failed = 0
-    for path, repository in _by_path(worker_pass, known).items():
-        name = f"history of {path}"
-        if retries.is_waiting(name):
-            continue
-        try:
-            if repository is None:
-                new += _begin(worker_pass, Path(path), until)
-            else:
-                new += _follow(worker_pass, repository, until)
-            retries.record_success(name)
-        except TimeUpError:
-            worker_pass.run_again = True
-            return f"{counted(new, 'commit')}; more wait"
-        except HoldfastError as error:
-            failed += 1
-            retries.record_failure(name, error)
-    unread = counted(failed, "repository", "repositories")
-    return join_counts((new, counted(new, "commit")), (failed, f"{unread} cannot be read"))
 
-
-def _follow(worker_pass: WorkerPass, repository: Repository, until: float) -> int:
-    """Read one repository, unless it is unchanged or the settings exclude it by now. Returns the
-    number of new commits."""
-    folder = _existing_folder(repository)
-    context = worker_pass.memory.context
-    if not has_moved(repository, folder) or context.banks.is_excluded(
-        repository.folder or repository.path
-    ):
-        return 0
-
-    return _read(worker_pass, folder, repository.bank, repository.diffs, until)
-
-
-def _begin(worker_pass: WorkerPass, git_dir: Path, until: float) -> int:
-    """Read a history that nobody asked for, unless it is too long. Returns how many commits it
-    has."""
-    folder = git_dir.parent if git_dir.name == ".git" else git_dir
-    too_long = _too_long_mark(worker_pass, git_dir)
-    if worker_pass.memory.context.banks.is_excluded(str(folder)) or too_long.exists():
-        return 0
-    git = Git(folder)
-    if count_commits(git, read_tips(git), MAX_UNASKED_COMMITS + 1) > MAX_UNASKED_COMMITS:
-        too_long.parent.mkdir(mode=0o700, exist_ok=True)
-        too_long.touch(0o600)
-        worker_pass.log.write(
-            f"the history of {folder} has over {MAX_UNASKED_COMMITS} commits and is not read by "
-            f"itself; to read it: holdfast ingest {folder}"
-        )
-        return 0
-    return _read(worker_pass, folder, "", False, until)
-
-
-def _read(worker_pass: WorkerPass, folder: Path, bank: str, diffs: bool, until: float) -> int:
     def on_progress(done: int, total: int) -> None:
-        worker_pass.on_progress("reading history", done, total)
+        worker.on_progress("reading history", done, total)
         if monotonic() > until:
             raise TimeUpError
 
-    options = HistoryOptions(exclusion_rules(worker_pass.settings), bank, diffs)
-    memory = worker_pass.memory
-    return read_history(
-        memory.store, memory.context.bank_maker, folder, options, worker_pass.now, on_progress
-    ).new
+    new = failed = 0
+    for path, repository in _repositories(worker).items():
+        task = f"history of {path}"
+        if worker.retries.is_waiting(task):
+            continue
+        try:
+            new += _read_new(worker, Path(path), repository, on_progress)
+            worker.retries.record_success(task)
+        except TimeUpError:
+            worker.run_again = True
+            return f"{counted(new, 'commit')}; more wait"
+        except HoldfastError as error:
+            failed += 1
+            worker.retries.record_failure(task, error)
+    unread = f"{counted(failed, 'repository', 'repositories')} cannot be read"
+    return "; ".join([counted(new, "commit")] * bool(new) + [unread] * bool(failed))
 
 
-def _by_path(worker_pass: WorkerPass, known: Iterable[Repository]) -> dict[str, Repository | None]:
+def _repositories(worker: Worker) -> dict[str, Repository | None]:
     """The repositories to look at, by git directory; None for those that were never read."""
-    found: dict[str, Repository | None] = {repository.path: repository for repository in known}
-    if not worker_pass.settings.git_sessions:
-        return found
-    reader, seen = worker_pass.memory.reader, set(map(comparable_path, found))
-    now = datetime.fromisoformat(worker_pass.now())
-    for bank in reader.banks.all():
+    reader = worker.memory.reader
+    found: dict[str, Repository | None] = {one.path: one for one in reader.git.repositories()}
+    known, now = set(map(comparable_path, found)), datetime.fromisoformat(worker.now())
+    for bank in reader.banks.all() if worker.settings.git_sessions else ():
         paths = [a.removeprefix(_GIT_DIR) for a in bank.aliases if a.startswith(_GIT_DIR)]
-        paths = [path for path in paths if path not in seen and Path(path).is_dir()]
+        paths = [path for path in paths if path not in known and Path(path).is_dir()]
         end = reader.sessions.last_end(bank.id) if paths else ""
         if end and now - datetime.fromisoformat(end) < _UNASKED_SESSION_AGE:
             found |= dict.fromkeys(paths)
     return found
 
 
-def _too_long_mark(worker_pass: WorkerPass, git_dir: Path) -> Path:
-    """A file that keeps a long history from being counted in every pass. Marks are removed after
-    some weeks, and it is counted again."""
+def _read_new(
+    worker: Worker, git_dir: Path, repository: Repository | None, on_progress: Progress
+) -> int:
+    """Read one repository, unless it is unchanged, too long, or excluded by now. Returns the number
+    of new commits."""
+    memory = worker.memory
+    if repository is None:
+        folder = git_dir.parent if git_dir.name == ".git" else git_dir
+        bank, diffs = "", False
+    else:
+        folder = Path(repository.folder or git_dir)
+        bank, diffs = repository.bank, repository.diffs
+    if memory.context.banks.is_excluded(str(folder)):
+        return 0
+    if repository is None:
+        if _is_too_long(worker, git_dir, folder):
+            return 0
+    else:
+        folder = _existing(folder, git_dir)
+        if not _has_moved(repository, folder):
+            return 0
+    options = HistoryOptions(exclusion_rules(worker.settings), bank, diffs)
+    store, banks = memory.store, memory.context.bank_maker
+    return read_history(store, banks, folder, options, worker.now, on_progress).new
+
+
+def _is_too_long(worker: Worker, git_dir: Path, folder: Path) -> bool:
+    """Whether a history is too long to be read unasked. A mark keeps it from being counted in every
+    pass; marks are removed after some weeks, and it is counted again."""
     name = sha256(str(git_dir).encode()).hexdigest()[:16]
-    return worker_pass.paths.session_marks / f"history-{name}"
+    mark = worker.paths.session_marks / f"history-{name}"
+    if mark.exists():
+        return True
+    git = Git(folder)
+    if count_commits(git, read_tips(git), MAX_UNASKED_COMMITS + 1) <= MAX_UNASKED_COMMITS:
+        return False
+    mark.parent.mkdir(mode=0o700, exist_ok=True)
+    mark.touch(0o600)
+    worker.log.write(
+        f"the history of {folder} has over {MAX_UNASKED_COMMITS} commits and is not read by "
+        f"itself; to read it: holdfast ingest {folder}"
+    )
+    return True
 
 
-def _existing_folder(repository: Repository) -> Path:
-    """The working folder that the repository was read from, or else its git directory."""
-    for folder in (repository.folder, repository.path):
-        if folder and Path(folder).is_dir():
-            return Path(folder)
+def _existing(folder: Path, git_dir: Path) -> Path:
+    """The working folder that a repository was read from, or else its git directory."""
+    for one in (folder, git_dir):
+        if one.is_dir():
+            return one
     raise InputError(
-        f"{repository.folder or repository.path} no longer exists.",
+        f"{folder} no longer exists.",
         "What was read of its history is kept. If it was moved, read it again from where it is: "
         "holdfast ingest REPOSITORY.",
     )
 
 
-def has_moved(repository: Repository, folder: Path) -> bool:
+def _has_moved(repository: Repository, folder: Path) -> bool:
     """Whether HEAD, a branch or a tag has changed since the repository was read."""
     common = Path(repository.path)
     tips = tips_from_files(common, folder if folder != common else None)
-    if tips is None:
-        tips = _tips_from_git(folder)
+    if tips is None:  # the files do not show refs of this format
+        git = Git(folder)
+        with git.stream("rev-parse", "--git-dir"):
+            pass  # raises an error that explains why git cannot read the repository
+        tips = read_tips(git)
     if (tips.head, set(tips.all)) != (repository.head, set(repository.tips)):
         return True
     return tags_changed_at(common) > datetime.fromisoformat(repository.read_at).timestamp()
-
-
-def _tips_from_git(folder: Path) -> Tips:
-    """The tips as git reports them, for ref formats that the files do not show."""
-    git = Git(folder)
-    with git.stream("rev-parse", "--git-dir"):
-        pass  # raises an error that explains why git cannot read the repository
-    return read_tips(git)

@@ -1,5 +1,5 @@
-"""What the worker asks a model service for: summaries and memories. Imported only if the
-settings name a model service.
+"""What is asked of a model service outside a question: summaries and memories. Imported only if
+the settings name a model service.
 
 A lock allows one process per home to ask for summaries, so that none is paid for twice.
 """
@@ -12,7 +12,6 @@ from typing import NamedTuple
 from holdfast.app.core.lease import try_lock
 from holdfast.app.memory import Holdfast
 from holdfast.capture.home_paths import HomePaths
-from holdfast.capture.redact import Redactor
 from holdfast.errors import HoldfastError
 from holdfast.inference.chat import Chat
 from holdfast.inference.service_choice import choose_chat
@@ -35,7 +34,6 @@ class ModelTask(NamedTuple):
     memory: Holdfast
     chat: Chat
     governor: Governor
-    redactor: Redactor
     since: str
 
     def is_over(self, session: Session) -> bool:
@@ -44,8 +42,9 @@ class ModelTask(NamedTuple):
         return has_ended(paths, session.host, ended, self.memory.now())
 
     def run(self) -> ModelRun:
-        store, now = self.memory.store, self.memory.now
-        return ModelRun(store, self.governor, self.redactor, now, self.is_over)
+        memory = self.memory
+        redactor = memory.context.redactor()
+        return ModelRun(memory.store, self.governor, redactor, memory.now, self.is_over)
 
     def summariser(self) -> Summariser:
         models = self.memory.settings.models
@@ -61,17 +60,13 @@ def open_model(memory: Holdfast, operation: str = SUMMARIES) -> ModelTask | None
         return None
     governor = Governor(chat, memory.store, models.caps, memory.now, models.prices)
     since = add_seconds(memory.now(), -models.days * _DAY_S) if models.days else ""
-    return ModelTask(memory, chat, governor, memory.context.redactor(), since)
+    return ModelTask(memory, chat, governor, since)
 
 
 def summarise(memory: Holdfast, on_progress: OnProgress) -> SummaryReport:
     """Summarise what has no summary yet, as far as the caps allow. Does nothing while another
     process asks."""
-    task = open_model(memory)
-    if task is None:
-        return SummaryReport()
-    with try_lock(HomePaths(memory.settings.home).summary_lock) as locked:
-        return task.summariser().run(on_progress) if locked else SummaryReport()
+    return _locked(memory, lambda one: one.run(on_progress), or_fail=False)
 
 
 def resummarise(
@@ -79,27 +74,23 @@ def resummarise(
 ) -> SummaryReport:
     """Summarise these sessions (bank, id) again with the current prompts, as far as the caps allow.
     Raises an error while another process asks."""
-    return _with_task(memory, lambda task: task.summariser().rerun(sessions, on_progress))
+    return _locked(memory, lambda one: one.rerun(sessions, on_progress))
 
 
-def summarise_sessions(
-    memory: Holdfast, sessions: Sequence[tuple[str, str]], on_progress: OnProgress
+def _locked(
+    memory: Holdfast, ask: Callable[[Summariser], SummaryReport], or_fail: bool = True
 ) -> SummaryReport:
-    """Summarise what no model has summarised in these sessions (bank, id), as far as the caps
-    allow. Raises an error while another process asks."""
-    return _with_task(memory, lambda task: task.summariser().run_for(sessions, on_progress))
-
-
-def _with_task(memory: Holdfast, ask: Callable[[ModelTask], SummaryReport]) -> SummaryReport:
     task = open_model(memory)
     if task is None:
         return SummaryReport()
     with try_lock(HomePaths(memory.settings.home).summary_lock) as locked:
-        if not locked:
-            raise HoldfastError(
-                "A worker is calling a model right now.", "Run the same command again later."
-            )
-        return ask(task)
+        if locked:
+            return ask(task.summariser())
+    if or_fail:
+        raise HoldfastError(
+            "A worker is calling a model right now.", "Run the same command again later."
+        )
+    return SummaryReport()
 
 
 def extract_memories(memory: Holdfast, on_progress: OnProgress) -> ExtractionReport:

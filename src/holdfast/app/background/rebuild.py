@@ -50,27 +50,21 @@ def plan_model_calls(memory: Holdfast) -> ModelPlan:
     task = open_model(memory)
     if task is None:
         return ModelPlan("", CostEstimate())
-    store, models = memory.store, memory.settings.models
-    costs = session_costs(
-        store, store.versions.outdated_summaries(PROMPTS), task.is_over, models.input_tokens
-    )
-    now, service = memory.now(), task.governor.model
+    store, models, now = memory.store, memory.settings.models, memory.now()
+    outdated = store.versions.outdated_summaries(PROMPTS)
+    calls, service = store.model_calls, task.governor.model
     estimate = estimate_cost(
-        costs,
+        session_costs(store, outdated, task.is_over, models.input_tokens),
         models.caps,
         price_of(task.chat.model, dict(models.prices)),
-        store.model_calls.total_spent(now[:10]),
-        lambda bank, session: store.model_calls.total_spent("", bank, session),
+        calls.total_spent(now[:10]),
+        lambda bank, session: calls.total_spent("", bank, session),
     )
-    held = next(
-        (
-            f"{service} is paused until {pause.until}: {pause.problem}"
-            for pause in store.model_calls.paused_services()
-            if pause.service == service and pause.since <= now < pause.until
-        ),
-        "",
-    )
-    return ModelPlan(service, estimate, held)
+    for pause in calls.paused_services():
+        if pause.service == service and pause.since <= now < pause.until:
+            held = f"{service} is paused until {pause.until}: {pause.problem}"
+            return ModelPlan(service, estimate, held)
+    return ModelPlan(service, estimate)
 
 
 def run_model_plan(memory: Holdfast, plan: ModelPlan, on_progress: OnProgress) -> SummaryReport:

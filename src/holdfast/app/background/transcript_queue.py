@@ -68,9 +68,10 @@ class TranscriptQueue:
         """Whether all transcripts should be scanned."""
         return not self._scan_open and is_old(self._last_scan_mark, _SCAN_INTERVAL_S, self._now())
 
-    def scan(self, reader: Reader, problems: list[str]) -> None:
-        """Queue every transcript that has changed since it was read, oldest first. What cannot be
-        read is added to `problems`."""
+    def scan(self, reader: Reader) -> list[str]:
+        """Queue every transcript that has changed since it was read, oldest first; returns why some
+        cannot be read."""
+        problems: list[str] = []
         retry = reader.sources.failed_before(READER_VERSION)
         read = {
             place.path: place.stamp
@@ -84,6 +85,7 @@ class TranscriptQueue:
         ]
         self._queue = deque(sort_inputs(found, "", problems))
         self._scan_open = True
+        return problems
 
     def take_batch(self, max_bytes: int = _BATCH_BYTES) -> list[Input]:
         """Take the next files of the scan from the queue: at least one, and then no more than

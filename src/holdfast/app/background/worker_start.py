@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import subprocess
 import threading
-from contextlib import suppress
 
 from holdfast.app.background.transcript_queue import TranscriptQueue
 from holdfast.capture.home_paths import HomePaths
@@ -20,25 +19,19 @@ from holdfast.settings import Settings
 
 def start_worker_if_due(settings: Settings) -> bool:
     """Start a worker in the background if one is due; returns whether one was started."""
-    paths = HomePaths(settings.home)
-    if (
-        not InstallRecord(settings.home, OTHER_AGENTS).files
-        or not TranscriptQueue(settings, paths).scan_is_due()
-    ):
+    paths, quiet = HomePaths(settings.home), subprocess.DEVNULL
+    if not InstallRecord(settings.home, OTHER_AGENTS).files or is_locked(paths.worker_lock):
         return False
-    if is_locked(paths.worker_lock):
+    if not TranscriptQueue(settings, paths).scan_is_due():
         return False
-    with suppress(OSError):
+    try:
         python, flags = paths.interpreter.read_text("utf-8").splitlines()[:2]
+        program = [python, *flags.split(), "-m", "holdfast", "worker", "--nudged"]
         started = subprocess.Popen(
-            [python, *flags.split(), "-m", "holdfast", "worker", "--nudged"],
-            cwd="/",
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            **detached(),
+            program, cwd="/", stdin=quiet, stdout=quiet, stderr=quiet, **detached()
         )
-        # Waiting for its end keeps it from remaining as a zombie process while this server runs.
-        threading.Thread(target=started.wait, name="worker-wait", daemon=True).start()
-        return True
-    return False
+    except OSError:
+        return False
+    # Waiting for its end keeps it from remaining as a zombie process while this server runs.
+    threading.Thread(target=started.wait, name="worker-wait", daemon=True).start()
+    return True

@@ -1,4 +1,4 @@
-"""Briefs of an open memory: made for a caller, prepared as files for hooks, or served on a socket.
+"""Briefs of an open memory: made for a caller, or prepared as files for hooks.
 
 What a brief says is decided in `holdfast.brief`.
 """
@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
-from holdfast.app.core.backends import DatabaseIdentity, database_identity
 from holdfast.app.core.context import Context, utc_now
 from holdfast.app.search.recall import Search
 from holdfast.app.search.rule_sync import current_rules, sync_rules_if_writable
@@ -17,9 +15,8 @@ from holdfast.brief.frame import EMPTY_BRIEF, Brief
 from holdfast.brief.goal.goal_brief import goal_brief
 from holdfast.brief.prepared_files import write_briefs
 from holdfast.brief.session_brief import session_brief
-from holdfast.capture.home_paths import EVENT_VERSION, HomePaths
+from holdfast.capture.home_paths import HomePaths
 from holdfast.model.knowledge import Rule
-from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.settings import Settings
 
 
@@ -39,26 +36,22 @@ class Briefs:
         rules = self._rules(id)
         return session_brief(context.store, id, limits.tokens, limits.exchanges, rules)
 
-    def goal_brief(self, prompt: str, bank: str | None = None, quickly: bool = False) -> Brief:
+    def goal_brief(
+        self, prompt: str, bank: str | None = None, quickly: bool = False, folder: str = ""
+    ) -> Brief:
         """The brief for a session in this bank with this first prompt; `quickly` without a model,
-        as a hook makes it if no server runs."""
-        id = self._context.bank_id(bank)
-        return self._goal(id, prompt, quickly) if id else EMPTY_BRIEF
-
-    def goal_brief_in(self, folder: str, prompt: str) -> Brief:
-        """The brief for a session in this folder with this first prompt."""
-        context = self._context
-        has_fixed_bank = bool(context.settings.bank)
-        id = context.bank_id() if has_fixed_bank else context.banks.find(context.store, folder)
-        return self._goal(id, prompt, False) if id else EMPTY_BRIEF
-
-    def load_model(self) -> SemanticSearch | None:
-        """Load the embedding model, if there is one and anything is embedded."""
-        return self._search.load_model() if self._context.store.vectors.models() else None
-
-    def _goal(self, id: str, prompt: str, quickly: bool) -> Brief:
-        meaning = None if quickly else self.load_model()
-        return goal_brief(self._context.store, id, prompt, meaning, lambda: self._rules(id))
+        as a hook makes it if no server runs. The `folder` of a session names its bank, where the
+        settings do not."""
+        context, store = self._context, self._context.store
+        if folder and not context.settings.bank:
+            id = context.banks.find(store, folder)
+        else:
+            id = context.bank_id(bank)
+        if not id:
+            return EMPTY_BRIEF
+        embedded = not quickly and store.vectors.models()
+        meaning = self._search.load_model() if embedded else None
+        return goal_brief(store, id, prompt, meaning, lambda: self._rules(id))
 
     def prepare(self) -> None:
         """Prepare what hooks inject into the next sessions, if hooks are installed here. The worker
@@ -90,38 +83,3 @@ def refresh_briefs(settings: Settings, now: Callable[[], str] = utc_now) -> None
     paths = HomePaths(settings.home)
     if paths.hooks.is_dir() or paths.briefs.is_dir():
         prepare_briefs(replace(settings, principal=None), now)
-
-
-class BriefAnswerer:
-    """Answers hooks from a memory. It is opened in the thread of the socket, and opened again when
-    the database was created or replaced."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._context: Context | None = None
-        self._briefs: Briefs | None = None
-        self._opened_identity: DatabaseIdentity | None = None
-
-    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        brief = EMPTY_BRIEF
-        if request.get("op") == "goal" and self._settings.brief.goal:
-            brief = self._open().goal_brief_in(str(request["cwd"]), str(request["prompt"]))
-        return {
-            "v": EVENT_VERSION,
-            "id": brief.id,
-            "text": brief.text,
-            "records": list(brief.records),
-        }
-
-    def close(self) -> None:
-        if self._context is not None:
-            self._context.close()
-            self._context = self._briefs = None
-
-    def _open(self) -> Briefs:
-        identity = database_identity(self._settings.database)
-        if self._briefs is None or identity != self._opened_identity:
-            self.close()
-            self._context, self._opened_identity = Context(self._settings), identity
-            self._briefs = Briefs(self._context, Search(self._context))
-        return self._briefs

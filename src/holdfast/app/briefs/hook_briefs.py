@@ -28,7 +28,7 @@ def goal_brief_by_words(home: str, bank: str, prompt: str) -> dict[str, object]:
     """The brief for a prompt, in the format that the socket replies with."""
     with _open_store(home) as store:
         brief = goal_brief(store, bank, prompt, rules=lambda: _changed_rules(store, home, bank))
-        return _reply(brief)
+        return reply(brief)
 
 
 def session_brief_now(home: str, bank: str) -> dict[str, object]:
@@ -41,7 +41,7 @@ def session_brief_now(home: str, bank: str) -> dict[str, object]:
     with _open_store(home) as store:
         rules = _changed_rules(store, home, bank)
         brief = session_brief(store, bank, limits.tokens, limits.exchanges, rules)
-        return {**_reply(brief), "last": last_work(store, bank)}
+        return {**reply(brief), "last": last_work(store, bank)}
 
 
 def said_since(
@@ -65,11 +65,12 @@ def said_since(
     paths, banks = HomePaths(settings.home), Banks(settings)
     rules = said_rules(read_unread(paths, banks, privacy, events, sessions, now))
     name = os.path.basename(folder)  # noqa: PTH119
-    alone = _reply(brief_of_rules(name, rules)) if rules else {}
+    alone = reply(brief_of_rules(name, rules)) if rules else {}
     return {"rules": [list(rule) for rule in rules], "heading": HEADING, "alone": alone}
 
 
-def _reply(brief: Brief) -> dict[str, object]:
+def reply(brief: Brief) -> dict[str, object]:
+    """A brief in the format of the socket."""
     return {"v": 1, "id": brief.id, "text": brief.text, "records": list(brief.records)}
 
 

@@ -14,31 +14,49 @@ from holdfast.app.core.hook_socket import HookSocket, TakenOver
 from holdfast.capture.home_paths import EVENT_VERSION, HomePaths
 
 if TYPE_CHECKING:
-    from holdfast.app.briefs.briefing import BriefAnswerer
+    from holdfast.app.briefs.briefing import Briefs
+    from holdfast.app.core.backends import DatabaseIdentity
+    from holdfast.app.core.context import Context
     from holdfast.settings import Settings
-
-_NOT_LOADED: dict[str, Any] = {"v": EVENT_VERSION, "error": "not loaded"}
 
 
 class HookBriefs:
-    """Answers hooks, and loads what it needs for that when it is needed."""
+    """Answers hooks from a memory. It is opened in the thread of the socket, with the first prompt
+    that is worth it, and opened again when the database was created or replaced."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._loaded: BriefAnswerer | None = None
+        self._context: Context | None = None
+        self._briefs: Briefs | None = None
+        self._opened_identity: DatabaseIdentity | None = None
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        if self._loaded is None:
-            if not is_worth_loading(request):
-                return _NOT_LOADED
-            from holdfast.app.briefs.briefing import BriefAnswerer
+        if self._briefs is None and not is_worth_loading(request):
+            return {"v": EVENT_VERSION, "error": "not loaded"}
+        from holdfast.app.briefs.hook_briefs import reply
+        from holdfast.brief.frame import EMPTY_BRIEF
 
-            self._loaded = BriefAnswerer(self._settings)
-        return self._loaded.answer(request)
+        if request.get("op") != "goal" or not self._settings.brief.goal:
+            return reply(EMPTY_BRIEF)
+        prompt, folder = str(request["prompt"]), str(request["cwd"])
+        return reply(self._open().goal_brief(prompt, folder=folder))
+
+    def _open(self) -> Briefs:
+        from holdfast.app.briefs.briefing import Briefs
+        from holdfast.app.core.backends import database_identity
+        from holdfast.app.core.context import Context
+        from holdfast.app.search.recall import Search
+
+        identity = database_identity(self._settings.database)
+        if self._briefs is None or identity != self._opened_identity:
+            self.close()
+            self._context, self._opened_identity = Context(self._settings), identity
+            self._briefs = Briefs(self._context, Search(self._context))
+        return self._briefs
 
     def close(self) -> None:
-        if self._loaded is not None:
-            self._loaded.close()
+        if self._context is not None:
+            self._context.close()
 
 
 def serve_briefs(settings: Settings, taken: TakenOver | None = None) -> HookSocket | None:

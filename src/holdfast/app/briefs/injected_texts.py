@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
+from contextlib import suppress
 from typing import NamedTuple
 
 from holdfast.capture.home_paths import INJECTED_SUFFIX, HomePaths
@@ -37,28 +37,20 @@ def read_injected(paths: HomePaths, session: str) -> InjectedTexts:
     `current`."""
     if session == CURRENT:
         session = os.environ.get(_SESSION_VARIABLE) or LATEST
-    files = sorted(paths.session_marks.glob(f"*{INJECTED_SUFFIX}"), key=_changed)
+    marks = paths.session_marks.glob(f"*{INJECTED_SUFFIX}")
+    files = sorted(marks, key=lambda file: file.stat().st_mtime)
     named = files[-1:] if session == LATEST else [f for f in files if f.name.startswith(session)]
     if len(named) > 1:
         raise InputError(f"Several sessions start with {session!r}.", "Give more of the id.")
+    if not named and session == LATEST:
+        raise InputError("Nothing was injected into any session.", "holdfast status")
     if not named:
-        if session == LATEST:
-            raise InputError("Nothing was injected into any session.", "holdfast status")
         return InjectedTexts(session)
-    lines = named[0].read_text("utf-8").splitlines()
-    texts = (_read(line) for line in lines)
-    found = tuple(text for text in texts if text is not None)
-    return InjectedTexts(named[0].name.removesuffix(INJECTED_SUFFIX), found)
-
-
-def _changed(path: Path) -> float:
-    return path.stat().st_mtime
-
-
-def _read(line: str) -> InjectedText | None:
-    """One text; None where the line was not written completely."""
-    try:
-        fields = mapping(json.loads(line))
-    except ValueError:
-        return None
-    return InjectedText(*(str(fields.get(name, "")) for name in InjectedText._fields))
+    found: list[InjectedText] = []
+    for line in named[0].read_text("utf-8").splitlines():
+        with suppress(ValueError):  # a line that was not written completely
+            fields = mapping(json.loads(line))
+            found.append(
+                InjectedText(*(str(fields.get(name, "")) for name in InjectedText._fields))
+            )
+    return InjectedTexts(named[0].name.removesuffix(INJECTED_SUFFIX), tuple(found))

@@ -16,13 +16,13 @@ _BUSY_TIMEOUT_S = 0.2
 
 def bank_names(settings: Settings) -> list[str]:
     """The names of all banks that a terminal can show; none if the database cannot be read now."""
-    names: list[str] = []
     if settings.store or not settings.database.is_file():
-        return names
+        return []
     address = f"{settings.database.absolute().as_uri()}?mode=ro"
     with (
         suppress(sqlite3.Error),
-        closing(sqlite3.connect(address, uri=True, timeout=_BUSY_TIMEOUT_S)) as connection,
+        closing(sqlite3.connect(address, uri=True, timeout=_BUSY_TIMEOUT_S)) as opened,
     ):
-        names = [row[0] for row in connection.execute("SELECT name FROM bank ORDER BY name")]
-    return [name for name in names if name.isprintable()]
+        names = [str(name) for (name,) in opened.execute("SELECT name FROM bank ORDER BY name")]
+        return [name for name in names if name.isprintable()]
+    return []

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from holdfast.app.core.backends import open_store, restrict_to_principal
+from holdfast.app.core.backends import open_read_only, open_store, restrict_to_principal
 from holdfast.errors import InputError, NotFoundError
 from holdfast.lazy_dataclass import replace
 from holdfast.model.bank import Bank
@@ -107,17 +107,28 @@ class Context:
     """An open store with the settings, the clock and the banks that go with it.
 
     `bank` arguments take a name or an id; None is the project of the working directory, "all" is
-    every bank. `after_change` is called after each change that people make to records.
+    every bank. `after_change` is called after each change that people make to records, and
+    `after_adding` where records were only added: what depends on them may follow later.
     """
 
     def __init__(
-        self, settings: Settings, now: Callable[[], str] = utc_now, create: bool = False
+        self,
+        settings: Settings,
+        now: Callable[[], str] = utc_now,
+        create: bool = False,
+        only_reads: bool = False,
     ) -> None:
+        """Open the store; one that `only_reads` has no method that writes, on a connection that
+        refuses to."""
         self.settings = settings
         self.now = now
-        self.store: Store = open_store(settings, create)
+        self.only_reads = only_reads
+        self.store: Store = (
+            cast("Store", open_read_only(settings)) if only_reads else open_store(settings, create)
+        )
         self.banks = Banks(settings)
-        self.after_change: Callable[[], None] = _do_nothing
+        self.after_change: Callable[[], None] = lambda: None
+        self.after_adding: Callable[[], None] = lambda: self.after_change()
 
     def close(self) -> None:
         """Close the store."""
@@ -162,8 +173,7 @@ class Context:
 
     def one_bank_id(self, bank: str | None = None) -> str:
         """The id of a single bank, "" where the project has none yet; "all" is refused."""
-        id = self.bank_id(bank)
-        if id is None:
+        if (id := self.bank_id(bank)) is None:
             raise InputError("This command needs one bank.", NAME_A_BANK)
         return id
 
@@ -175,10 +185,7 @@ class Context:
 
     def bank(self, bank: str | None = None) -> Bank:
         """The record of a single existing bank."""
-        id = self.bank_id(bank)
-        if id is None:
-            raise InputError("This command needs one bank.", NAME_A_BANK)
-        found = self.store.banks.get(id)
+        found = self.store.banks.get(self.one_bank_id(bank))
         if found is None:
             raise NotFoundError("This folder has no bank yet.", self.missing_bank_hint())
         return found
@@ -224,7 +231,3 @@ class Context:
         if principal is None or principal.label in who:
             return who or person_name(current_user())
         return f"{who} ({principal.label})" if who else person_name(principal.label)
-
-
-def _do_nothing() -> None:
-    return None

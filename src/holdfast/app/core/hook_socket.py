@@ -21,7 +21,6 @@ from holdfast.private_files import file_identity
 
 # How often the thread looks whether it was closed.
 _POLL_S = 0.5
-_FAILED: dict[str, Any] = {"v": EVENT_VERSION, "error": "failed"}
 
 
 class HookAnswerer(Protocol):
@@ -57,20 +56,17 @@ class HookSocket:
 
     def start(self) -> bool:
         """Listen in the background; False if another process does, or the folder is not private."""
-        listening = self._bind()
-        if listening is None:
+        if self._taken is not None:
+            number = self._taken.listening
+        elif (raw := listen(str(self._path))) is not None:
+            number = raw.detach()
+        else:
             return False
+        self._listening = listening = socket.socket(fileno=number)
         listening.settimeout(_POLL_S)
-        self._listening = listening
         self._own_identity = file_identity(self._path)
         threading.Thread(target=self._listen, args=(listening,), daemon=True).start()
         return True
-
-    def _bind(self) -> socket.socket | None:
-        if self._taken is not None:
-            return socket.socket(fileno=self._taken.listening)
-        raw = listen(str(self._path))
-        return None if raw is None else socket.socket(fileno=raw.detach())
 
     def close(self) -> None:
         """Stop listening, and remove the socket unless another process has replaced it."""
@@ -84,8 +80,7 @@ class HookSocket:
 
     def _listen(self, listening: socket.socket) -> None:
         if self._taken is not None and self._taken.connection is not None:
-            waiting = socket.socket(fileno=self._taken.connection)
-            self._serve(waiting, _parse(self._taken.line))
+            self._serve(socket.socket(fileno=self._taken.connection), self._taken.line)
         while self._listening is listening:
             try:
                 connection, _ = listening.accept()
@@ -93,20 +88,18 @@ class HookSocket:
                 continue
             except OSError:
                 break
-            self._serve(connection, _parse(read_line(connection)))
+            self._serve(connection, read_line(connection))
         self._answerer.close()
 
-    def _serve(self, connection: socket.socket, request: dict[str, Any] | None) -> None:
-        _reply(connection, self._answer(request) if request is not None else _FAILED)
-
-    def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        if request.get("v") != EVENT_VERSION:
-            return _FAILED
-        answer = _FAILED
-        # The thread must survive any error: without it every hook would wait until its timeout.
-        with suppress(Exception):
-            answer = self._answerer.answer(request)
-        return answer
+    def _serve(self, connection: socket.socket, line: bytes) -> None:
+        answer: dict[str, Any] = {"v": EVENT_VERSION, "error": "failed"}
+        request = _parse(line)
+        if request is not None and request.get("v") == EVENT_VERSION:
+            # The thread must survive any error: without it every hook would wait until its timeout.
+            with suppress(Exception):
+                answer = self._answerer.answer(request)
+        with suppress(OSError), connection:
+            connection.sendall(json.dumps(answer).encode() + b"\n")
 
 
 def ask_socket(path: Path, request: dict[str, Any], timeout_s: float) -> dict[str, Any] | None:
@@ -131,8 +124,3 @@ def _parse(line: bytes) -> dict[str, Any] | None:
     except ValueError:
         return None
     return cast(dict[str, Any], value) if isinstance(value, dict) else None
-
-
-def _reply(connection: socket.socket, answer: dict[str, Any]) -> None:
-    with suppress(OSError), connection:
-        connection.sendall(json.dumps(answer).encode() + b"\n")

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from holdfast.capture.home_paths import HomePaths
 from holdfast.locks import is_locked, lock_file
-from holdfast.operating_system import OPEN_FLAGS, is_running
-from holdfast.private_files import write_private
+from holdfast.operating_system import OPEN_FLAGS
+from holdfast.private_files import file_identity, write_private
 
 # How long to wait for a worker that is starting or ending. One that is running is not waited for.
 LEASE_TIMEOUT_S = 5.0
@@ -87,26 +87,23 @@ def _lock(places: HomePaths, deadline: float) -> int | None:
             os.close(descriptor)
             raise
         # A lock on a file that was removed meanwhile does not count.
-        if locked and _is_same_file(descriptor, places.worker_lock):
+        if locked and file_identity(places.worker_lock) == _identity(descriptor):
             return descriptor
         os.close(descriptor)
-        if locked:
-            continue
-        pid, started = _read_pid(places.worker_pid)
-        if monotonic() >= deadline or (pid is not None and _is_alive(pid, started)):
-            return None
-        sleep(_POLL_S)
+        if not locked:
+            if monotonic() >= deadline or places.worker_pid.exists():
+                return None
+            sleep(_POLL_S)
 
 
-def _is_same_file(descriptor: int, path: Path) -> bool:
-    with suppress(FileNotFoundError):
-        return os.path.samestat(os.fstat(descriptor), path.stat())
-    return False
+def _identity(descriptor: int) -> tuple[int, int]:
+    found = os.fstat(descriptor)
+    return found.st_dev, found.st_ino
 
 
 class WorkerStatus(NamedTuple):
-    """Whether a worker holds the lock, its pid if the pid file is right, and whether the pid file
-    is `stale`: left behind by a worker that died."""
+    """Whether a worker holds the lock, the pid that it announced, and whether the pid file is
+    `stale`: left behind by a worker that died."""
 
     running: bool
     pid: int | None
@@ -115,40 +112,18 @@ class WorkerStatus(NamedTuple):
 
 def worker_status(places: HomePaths) -> WorkerStatus:
     """The state of the worker; changes nothing."""
-    running = is_locked(places.worker_lock)
-    pid, started = _read_pid(places.worker_pid)
-    alive = pid is not None and _is_alive(pid, started)
-    return WorkerStatus(
-        running, pid if alive and running else None, pid is not None and not running
-    )
-
-
-def _read_pid(path: Path) -> tuple[int | None, str]:
-    try:
-        lines = path.read_text("ascii").split("\n")
-        return int(lines[0]), lines[1] if len(lines) > 1 else ""
-    except (OSError, ValueError):
-        return None, ""
-
-
-def _is_alive(pid: int, started: str) -> bool:
-    known = _proc_stat(pid)
-    if started and known:
-        # A zombie: it has ended, and its parent has not waited for it.
-        return known[0] != "Z" and started == process_start(pid)
-    return is_running(pid)
+    running, pid = is_locked(places.worker_lock), None
+    with suppress(OSError, ValueError):
+        pid = int(places.worker_pid.read_text("ascii").split("\n")[0])
+    return WorkerStatus(running, pid if running else None, pid is not None and not running)
 
 
 def process_start(pid: int) -> str:
-    """The start time of a process in clock ticks since boot; "" if there is no /proc."""
-    known = _proc_stat(pid)
-    return known[_START_TIME_FIELD] if len(known) > _START_TIME_FIELD else ""
-
-
-def _proc_stat(pid: int) -> list[str]:
-    """The fields of /proc/PID/stat from the state on; none if there is no such file."""
+    """The start time of a process in clock ticks since boot; "" if there is no /proc. With it,
+    hooks tell a worker from another process that got its pid later."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text("ascii", "replace")
     except OSError:
-        return []
-    return stat.rpartition(")")[2].split()
+        return ""
+    fields = stat.rpartition(")")[2].split()
+    return fields[_START_TIME_FIELD] if len(fields) > _START_TIME_FIELD else ""

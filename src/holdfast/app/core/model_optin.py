@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from pathlib import Path
 
@@ -11,9 +10,8 @@ from holdfast.private_files import write_private
 from holdfast.regex import regex
 from holdfast.settings import FILE_NAME, SERVICES
 
-_HEADER = regex(r"^[ \t]*\[[ \t]*models[ \t]*\][^\n]*\n?", re.MULTILINE)
-_NEXT_HEADER = regex(r"^[ \t]*\[", re.MULTILINE)
-_USE_LINE = regex(r"^[ \t]*use[ \t]*=[^\n]*", re.MULTILINE)
+_HEADER = regex(r"[ \t]*\[[ \t]*models[ \t]*\]")
+_USE_LINE = regex(r"[ \t]*use[ \t]*=")
 
 
 def choose_service(home: Path, use: str) -> bool:
@@ -29,10 +27,12 @@ def choose_service(home: Path, use: str) -> bool:
         raise SettingsError(f"{path} cannot be read: {error}.", "Correct it first.") from error
     if known.get("models", {}).get("use") == use:
         return False
-    after = _set_use(before, f'use = "{use}"')
+    after = _with_line(before, f'use = "{use}"')
     try:
-        expected = {**known, "models": {**known.get("models", {}), "use": use}}
-        is_safe = tomllib.loads(after) == expected
+        is_safe = tomllib.loads(after) == {
+            **known,
+            "models": {**known.get("models", {}), "use": use},
+        }
     except tomllib.TOMLDecodeError:
         is_safe = False
     if not is_safe:
@@ -45,19 +45,18 @@ def choose_service(home: Path, use: str) -> bool:
     return True
 
 
-def _set_use(text: str, line: str) -> str:
+def _with_line(text: str, line: str) -> str:
     """The text of the file with this line in its table [models]."""
-    header = _HEADER.search(text)
-    if header is None:
-        separator = (
-            "" if not text or text.endswith("\n\n") else "\n" if text.endswith("\n") else "\n\n"
-        )
-        return f"{text}{separator}[models]\n{line}\n"
-    start = header.end()
-    following = _NEXT_HEADER.search(text, start)
-    end = following.start() if following else len(text)
-    inner = text[start:end]
-    separator = "" if text[:start].endswith("\n") else "\n"
-    if _USE_LINE.search(inner):
-        return text[:start] + _USE_LINE.sub(line, inner, count=1) + text[end:]
-    return f"{text[:start]}{separator}{line}\n{inner}{text[end:]}"
+    lines = text.splitlines(keepends=True)
+    tables = [n for n, one in enumerate(lines) if one.lstrip(" \t").startswith("[")]
+    ours = next((n for n in tables if _HEADER.match(lines[n])), None)
+    if ours is None:
+        space = "" if not text or text.endswith("\n\n") else "\n" if text.endswith("\n") else "\n\n"
+        return f"{text}{space}[models]\n{line}\n"
+    end = next((n for n in tables if n > ours), len(lines))
+    use = next((n for n in range(ours + 1, end) if _USE_LINE.match(lines[n])), None)
+    if use is None:
+        lines[ours] = lines[ours].rstrip("\r\n") + f"\n{line}\n"
+    else:
+        lines[use] = f"{line}\n"
+    return "".join(lines)

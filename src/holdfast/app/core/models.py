@@ -20,23 +20,41 @@ from holdfast.learn.existing_rules import Similarity
 from holdfast.recall.retrievers.semantic_search import ModelSemanticSearch, SemanticModels
 from holdfast.settings import SHIPPED, Settings
 
+# The opened models and the settings that chose them, shared by all threads of a process: they have
+# no state, and one copy per thread would need several times the memory.
+_opened: list[tuple[Settings, SemanticModels]] = []
+_lock = threading.Lock()
 
-class _ModelCache:
-    """The opened models, shared by all threads of a process: they have no state, and one copy per
-    thread would need several times the memory."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._cached: tuple[Settings, SemanticModels] | None = None
+def load_semantic_search(settings: Settings) -> ModelSemanticSearch:
+    """The semantic search of these settings."""
+    chosen = Settings(
+        Path(),
+        Path(),
+        embed_model=settings.embed_model,
+        embed_endpoint=settings.embed_endpoint,
+        embed_endpoint_model=settings.embed_endpoint_model,
+        embed_api_key_env=settings.embed_api_key_env,
+        embed_api_key=settings.embed_api_key,
+        rerank_model=settings.rerank_model,
+    )
+    with _lock:
+        if not (_opened and _opened[0][0] == chosen):
+            _opened[:] = [(chosen, _open_models(chosen))]
+        return ModelSemanticSearch(settings.vectors, _opened[0][1])
 
-    def get(self, settings: Settings) -> SemanticModels:
-        settings = _model_settings(settings)  # the same models for everybody
-        with self._lock:
-            if self._cached is not None and self._cached[0] == settings:
-                return self._cached[1]
-            models = _open_models(settings)
-            self._cached = settings, models
-            return models
+
+def _open_models(settings: Settings) -> SemanticModels:
+    return SemanticModels(
+        choose_embedder(settings),
+        packaged_tokenizer(),
+        TokenVectors(packaged.EMBEDDER),
+        _LazyReranker(settings) if has_reranker(settings) else None,
+        # The embedder that ships knows English; whoever chose another one chose its languages.
+        not (settings.embed_model or settings.embed_endpoint),
+        reranker_is_chosen=bool(settings.rerank_model),
+        reranker_is_english=settings.rerank_model in ("", SHIPPED),
+    )
 
 
 class _LazyReranker:
@@ -56,56 +74,12 @@ class _LazyReranker:
         tokens: int | None = None,
     ) -> list[float] | None:
         with self._lock:
-            if self._opened is None:
-                self._opened = self._open()
+            try:
+                self._opened = self._opened or choose_reranker(self._settings)
+            except HoldfastError as error:
+                raise ModelError(error.full_text, error.remedy) from error
+        assert self._opened is not None  # `has_reranker` says that there is one
         return self._opened.score(query, texts, deadline, tokens)
-
-    def _open(self) -> Reranker:
-        try:
-            opened = choose_reranker(self._settings)
-        except HoldfastError as error:
-            raise ModelError(error.full_text, error.remedy) from error
-        if opened is None:
-            raise ModelError("There is no reranker.", "Name one in the settings.")
-        return opened
-
-
-def _model_settings(settings: Settings) -> Settings:
-    """Only those settings that choose models."""
-    return Settings(
-        Path(),
-        Path(),
-        embed_model=settings.embed_model,
-        embed_endpoint=settings.embed_endpoint,
-        embed_endpoint_model=settings.embed_endpoint_model,
-        embed_api_key_env=settings.embed_api_key_env,
-        embed_api_key=settings.embed_api_key,
-        rerank_model=settings.rerank_model,
-    )
-
-
-_models = _ModelCache()
-
-
-def load_semantic_search(settings: Settings) -> ModelSemanticSearch:
-    """The semantic search of these settings."""
-    return ModelSemanticSearch(settings.vectors, _models.get(settings))
-
-
-def _open_models(settings: Settings) -> SemanticModels:
-    reranker = _LazyReranker(settings) if has_reranker(settings) else None
-    tokenizer, vectors = packaged_tokenizer(), TokenVectors(packaged.EMBEDDER)
-    # The embedder that ships knows English; whoever chose another one chose its languages.
-    english_only = not (settings.embed_model or settings.embed_endpoint)
-    return SemanticModels(
-        choose_embedder(settings),
-        tokenizer,
-        vectors,
-        reranker,
-        english_only,
-        reranker_is_chosen=bool(settings.rerank_model),
-        reranker_is_english=settings.rerank_model in ("", SHIPPED),
-    )
 
 
 def load_similarity(settings: Settings) -> Similarity | None:
@@ -125,7 +99,6 @@ class _CosineSimilarity:
         self._vectors: dict[str, Vectors] = {}
 
     def __call__(self, text: str, others: Sequence[str]) -> list[float]:
-        wanted = [text, *others]
-        new = [one for one in dict.fromkeys(wanted) if one not in self._vectors]
+        new = [one for one in dict.fromkeys((text, *others)) if one not in self._vectors]
         self._vectors.update(zip(new, self._embedder.embed(new), strict=True))
         return [float(np.dot(self._vectors[text], self._vectors[other])) for other in others]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from pathlib import Path
 
 from holdfast.app.core.context import ALL_BANKS, Context
 from holdfast.app.ingest.stages import update_stages
@@ -72,24 +71,18 @@ class Erasure:
         return erased
 
 
-def remove_backups(erased: Erased, wanted: bool) -> None:
-    """Remove the backups that hold what was erased, if that is wanted."""
-    for path in erased.copies if wanted else ():
-        path.unlink(missing_ok=True)
-
-
 def remove_derived_files(settings: Settings) -> None:
     """Remove vector matrices, prepared briefs, what was injected into sessions and research
     sessions, all of which may quote what was erased; what is needed is made again."""
-    _remove(settings.vectors, "*.vectors*")
-    _remove(settings.vectors, ".*.vectors*")
-    _remove(HomePaths(settings.home).briefs, "*.json")
-    _remove(HomePaths(settings.home).session_marks, f"*{INJECTED_SUFFIX}")
-    _remove(HomePaths(settings.home).research, "mem-*")
-    _remove(HomePaths(settings.home).research, "of-*/mem-*")
-
-
-def _remove(folder: Path, pattern: str) -> None:
-    for path in folder.glob(pattern) if folder.is_dir() else ():
-        with suppress(OSError):
-            path.unlink()
+    paths = HomePaths(settings.home)
+    for folder, pattern in (
+        (settings.vectors, "*.vectors*"),
+        (settings.vectors, ".*.vectors*"),
+        (paths.briefs, "*.json"),
+        (paths.session_marks, f"*{INJECTED_SUFFIX}"),
+        (paths.research, "mem-*"),
+        (paths.research, "of-*/mem-*"),
+    ):
+        for path in folder.glob(pattern) if folder.is_dir() else ():
+            with suppress(OSError):
+                path.unlink()

@@ -66,14 +66,8 @@ class Opinions:
                 trust,
                 read.when,
             )
-        context.after_change()
+        context.after_adding()
         return memory
-
-    def names_in(self, text: str) -> list[str]:
-        """The people, components and other names in a text, as `retain` reads them; they become
-        entities, whose records `holdfast entities` lists."""
-        names = read_dimensions(text, self._context.now()).who
-        return names.split(", ") if names else []
 
     def opinions(self, bank: str | None = None, all: bool = False) -> list[Opinion]:
         """Opinions, the most confident first; with `all` also those that were retracted."""
@@ -119,12 +113,28 @@ class Opinions:
             reflection = self._stored(known, reflection)
         return reflection
 
-    def _by_model(self, bank: Bank, evidence: RecallResult, gathered: Reflection) -> Reflection:
-        """What a model makes of the evidence; the evidence alone where it cannot be asked."""
-        from holdfast.app.curation.model_reflection import reflect_with_model
+    def _by_model(self, bank: Bank, found: RecallResult, gathered: Reflection) -> Reflection:
+        """What a model makes of the evidence; the evidence alone where there is nothing to reflect
+        on, or no model that can be asked."""
+        from holdfast.inference.service_choice import choose_chat
+        from holdfast.research import model_reflection as by_model
+        from holdfast.spend.governor import CallPurpose, Governor
 
+        context, models = self._context, self._context.settings.models
         try:
-            return reflect_with_model(self._context, bank, evidence, gathered)
+            hits = by_model.shown_hits(found)
+            chat = choose_chat(models, by_model.REFLECTION) if hits else None
+            if chat is None:
+                return gathered
+            governor = Governor(chat, context.store, models.caps, context.now, models.prices)
+            answer = governor.ask(
+                CallPurpose(by_model.REFLECTION, bank.id),
+                by_model.reflection_prompt(bank, found.query, hits),
+                by_model.read_model_reflection,
+            )
+            return by_model.check_reflection(
+                answer, hits, bank, gathered, governor.model, context.redactor()
+            )
         except HoldfastError as error:
             unusable = isinstance(error, ModelAnswerError)
             reason = "the model's answer could not be used: " if unusable else ""

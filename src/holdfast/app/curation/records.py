@@ -1,8 +1,8 @@
 """Decisions that people make about records: remember, correct, forget, merge, confirm, judge,
-review.
+review, and taking any decision back.
 
 Every decision is appended to a log that is laid over derived records, so that deriving them again
-never undoes it. Undoing is in `undo`, erasing for good in `erasure`.
+never undoes it. Erasing for good is in `erasure`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from holdfast.brief.verdicts import Verdicts, read_verdicts
 from holdfast.errors import NotFoundError
 from holdfast.learn.curation import Curator, Target, find_confirmable, find_target
 from holdfast.learn.judging import judge, read_verdict
-from holdfast.model.curation import Curation, Verdict, read_judgement
+from holdfast.model.curation import Action, Curation, Verdict, read_judgement
 from holdfast.model.graph import Entity
 from holdfast.model.knowledge import Memory, Review
 from holdfast.model.trust import Trust
@@ -26,6 +26,16 @@ from holdfast.model.trust import Trust
 def curator_for(context: Context, who: str = "") -> Curator:
     """A curator whose decisions are logged in the name of `who`, or of this user."""
     return Curator(context.store, context.now, context.actor(who))
+
+
+def log_decision(
+    context: Context, bank: str, action: Action, target: str, text: str, who: str
+) -> Curation:
+    """Log a decision that is not about a record."""
+    entry = Curation(0, bank, context.now(), action, target, text, context.actor(who))
+    entry = context.store.curation.append(entry)
+    context.store.progress.mark_changed(bank, "")
+    return entry
 
 
 def refresh_derived(context: Context) -> None:
@@ -51,27 +61,32 @@ class RecordCuration:
         clean = self._context.redact(text)
         with self._context.store.transaction():
             bank_id = self._context.ensure_bank(bank)
-            memory = self._curator(who).remember(bank_id, clean, trust=trust)
-        self._context.after_change()
+            memory = curator_for(self._context, who).remember(bank_id, clean, trust=trust)
+        self._context.after_adding()
         return memory
 
     def correct(self, id: str, text: str, bank: str | None = ALL_BANKS, who: str = "") -> Curation:
         """Replace the words of a record; the old ones are kept as superseded."""
         clean = self._context.redact(text)
-        return self._done(self._curator(who).correct(self.target(id, bank), clean))
+        return self._done(curator_for(self._context, who).correct(self.target(id, bank), clean))
 
     def forget(self, id: str, bank: str | None = ALL_BANKS, who: str = "") -> Curation:
         """Hide a record, and everything derived from it, in every result until it is restored."""
-        return self._done(self._curator(who).forget(self.target(id, bank)))
+        return self._done(curator_for(self._context, who).forget(self.target(id, bank)))
 
     def restore(self, id: str, bank: str | None = ALL_BANKS, who: str = "") -> Curation:
         """Bring back a record that was forgotten or merged."""
-        return self._done(self._curator(who).restore(self.target(id, bank)))
+        return self._done(curator_for(self._context, who).restore(self.target(id, bank)))
 
     def confirm(self, id: str, bank: str | None = ALL_BANKS, who: str = "") -> Curation:
         """Note that a record still holds, whatever became of its code since."""
         target = find_confirmable(self._context.store, self._context.bank_id(bank), id)
-        return self._done(self._curator(who).confirm(target))
+        return self._done(curator_for(self._context, who).confirm(target))
+
+    def merge(self, id: str, into: str, bank: str | None = ALL_BANKS, who: str = "") -> Curation:
+        """Hide a record behind another that says the same."""
+        both = self.target(id, bank), self.target(into, bank)
+        return self._done(curator_for(self._context, who).merge(*both))
 
     def judge(
         self,
@@ -95,7 +110,7 @@ class RecordCuration:
             context.redact(why),
             context.redact(words),
         )
-        self._context.after_change()
+        context.after_change()
         return made
 
     def kept(self, made: Iterable[Curation]) -> list[str]:
@@ -110,17 +125,12 @@ class RecordCuration:
                 found.append(entry.target)
         return found
 
-    def merge(self, id: str, into: str, bank: str | None = ALL_BANKS, who: str = "") -> Curation:
-        """Hide a record behind another that says the same."""
-        both = self.target(id, bank), self.target(into, bank)
-        return self._done(self._curator(who).merge(*both))
-
     def merge_entities(
         self, name: str, into: str, bank: str | None = None, who: str = ""
     ) -> Curation:
         """Make two entities one; each is named by a URI, an id, or any of its spellings."""
-        both = self._browse.entity(name, bank), self._browse.entity(into, bank)
-        return self._done(self._curator(who).merge_entities(*(_target(entity) for entity in both)))
+        both = _target(self._browse.entity(name, bank)), _target(self._browse.entity(into, bank))
+        return self._done(curator_for(self._context, who).merge_entities(*both))
 
     def split_entity(
         self, name: str, alias: str, bank: str | None = None, who: str = ""
@@ -134,7 +144,7 @@ class RecordCuration:
                 f"{entity.name} is not called {alias!r}.", f"It is called: {known}."
             )
         alone = Target(entity.bank, "entity", spelling)
-        return self._done(self._curator(who).split_entity(alone, _target(entity)))
+        return self._done(curator_for(self._context, who).split_entity(alone, _target(entity)))
 
     def find_review(self, id: str, bank: str | None = ALL_BANKS) -> Review:
         """The open question with this URI, id or start of an id."""
@@ -148,20 +158,11 @@ class RecordCuration:
 
     def decide(self, review: Review, keep: bool, who: str = "") -> Curation:
         """Keep a fact that was up for review in force, or retire it."""
-        return self._done(self._curator(who).decide_review(review, keep))
+        return self._done(curator_for(self._context, who).decide_review(review, keep))
 
     def target(self, id: str, bank: str | None = ALL_BANKS) -> Target:
         """The record with this id, shown or hidden."""
         return find_target(self._context.store, self._context.bank_id(bank), id)
-
-    def apply_decisions(self) -> None:
-        """Compute the effect of all logged decisions again."""
-        with self._context.store.transaction():
-            for bank in self._context.store.banks.all():
-                self._curator("").reapply(bank.id)
-
-    def _curator(self, who: str) -> Curator:
-        return curator_for(self._context, who)
 
     def _done(self, decision: Curation) -> Curation:
         self._context.after_change()

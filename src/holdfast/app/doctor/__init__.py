@@ -1,13 +1,7 @@
-"""`holdfast doctor`: checks of everything that capture and memory depend on, and fixes for them.
+"""`holdfast doctor`: what capture and memory depend on, looked at and mended.
 
-Start with `check` (what a check and a fix are), then `examine` (which checks run, and how fixes are
-applied). Each other module holds one group of checks, except `page_status`, which serves the health
-page.
-
-To add a check: write a function that takes the `DoctorContext` and returns a `Check` (use `ok` if
-all is well), and add it to the list that the group's `check_...` function returns. A new group is a
-function `check_NAME(context) -> list[Check]` in a module of its own, added to `CHECK_GROUPS` in
-`examine`. A check must not change anything. If the problem can be repaired, pass a `fix` that does
-it and returns a sentence; if the fix deletes something or takes long, also pass the `question` to
-ask first.
+Start with `examine`, which lists the checks and applies their fixes. To add a check: write a
+generator that takes the `DoctorContext` and yields what it finds wrong, and add it to `CHECKS`. It
+must not change anything; what can be repaired gets a `fix` that does it and returns a sentence, and
+a `question` if that deletes something or takes long.
 """

@@ -1,98 +1,75 @@
-"""Checks of the Claude Code integration: hook entries, scripts, interpreter and MCP server."""
+"""Checks of the Claude Code integration: hook entries, MCP server, scripts and interpreter."""
 
 from __future__ import annotations
 
 import json
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from holdfast.app.doctor.check import FIX, Check, DoctorContext, Grade, ok
-from holdfast.app.status.health import current_folder
+from holdfast.app.doctor.check import FIX, Check, DoctorContext, Finding, Grade, broken, ok, warning
+from holdfast.app.status.health import current_folder, not_set_up
 from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import HoldfastError
 from holdfast.hosts.claude_code import config_file, install, settings_entries
 from holdfast.hosts.claude_code import locations as host
-from holdfast.hosts.claude_code.install_record import OTHER_AGENTS, InstallRecord
+from holdfast.hosts.claude_code.install_record import InstallRecord
 from holdfast.version import __version__
 
+_SETUP = "holdfast setup"
 # A Python on a slow disk may take long to start; one that takes this long hangs.
 _START_TIMEOUT_S = 60
 _PRINT_VERSION = "import holdfast; print(holdfast.__version__)"
 
 
-def check_hooks(context: DoctorContext) -> list[Check]:
-    """Hook entries, duplicates, server entry, and, if hooks are installed, what they run."""
-    checks = [_entries(context), _duplicates(context), _server(context)]
-    if context.hooks.is_installed or context.paths.hooks.is_dir():
-        checks += [_scripts(context), _interpreter(context)]
-    return checks
-
-
-def _entries(context: DoctorContext) -> Check:
-    name, hooks = "hooks", context.hooks
-    for problem in hooks.problems:
-        return Check(name, Grade.BROKEN, f"{problem}.", "Correct that file; it is Claude Code's.")
-    if hooks.off is not None:
-        sentence = f"{hooks.off} sets disableAllHooks: Claude Code runs no hooks at all."
-        return Check(name, Grade.BROKEN, sentence, "Remove that setting.")
-    if not hooks.is_installed and InstallRecord(context.paths.home, OTHER_AGENTS).files:
-        return Check(
-            name, Grade.OK, "Claude Code hooks are not installed; other agents are set up."
-        )
+def entries(context: DoctorContext) -> Finding:
+    """Hooks that are missing, disabled, or of another home."""
+    hooks = context.hooks
+    if problem := not_set_up(hooks, context.paths):
+        grade = Grade.WARNING if problem.state == "off" else Grade.BROKEN
+        check = Check(grade, problem.sentence, problem.remedy)
+        yield _set_up_again(context, check) if problem.remedy == _SETUP else check
+        return
     if not hooks.is_installed:
-        sentence = "Claude Code hooks are not installed."
-        return Check(name, Grade.WARNING, sentence, "holdfast setup")
-    if hooks.missing:
-        sentence = f"Claude Code hooks are missing for {', '.join(hooks.missing)}."
-        return _fixed_by_setup(context, name, Grade.BROKEN, sentence)
-    own_script = context.paths.hooks / "capture.sh"
-    paths = {path for paths in hooks.scripts.values() for path in paths}
-    for path in sorted(paths):
+        yield ok("Claude Code hooks are not installed; other agents are set up.")
+    own = context.paths.hooks / "capture.sh"
+    for path in sorted({path for paths in hooks.scripts.values() for path in paths}):
         if not path.exists():
             sentence = f"The hooks run {path}, which is missing."
-            if path == own_script:
-                return Check(name, Grade.BROKEN, sentence, FIX)
-            return _fixed_by_setup(context, name, Grade.BROKEN, sentence)
-        if os.path.realpath(path) != os.path.realpath(own_script):
+            yield _set_up_again(context, broken(sentence, _SETUP))
+        elif os.path.realpath(path) != os.path.realpath(own):
             sentence = f"The hooks run {path}: events go to another home than this one."
-            return Check(name, Grade.WARNING, sentence, "holdfast setup, or set HOLDFAST_HOME")
-    return ok(name, "Claude Code hooks are installed for all events.")
+            yield warning(sentence, f"{_SETUP}, or set HOLDFAST_HOME")
 
 
-def _duplicates(context: DoctorContext) -> Check:
+def duplicates(context: DoctorContext) -> Finding:
+    """Events that are recorded twice."""
     hooks = context.hooks
     twice = [event for event, paths in hooks.scripts.items() if len(paths) > 1]
     if hooks.scripts and hooks.plugins:
         sentence = "Hooks are in the settings and in the plugin: each event is recorded twice."
-        return Check(
-            "duplicates", Grade.WARNING, sentence, "holdfast uninstall, or disable the plugin"
-        )
-    if twice:
+        yield warning(sentence, "holdfast uninstall, or disable the plugin")
+    elif twice:
         sentence = f"The settings have the Holdfast hook more than once for {', '.join(twice)}."
-        return _fixed_by_setup(context, "duplicates", Grade.WARNING, sentence)
-    return ok("duplicates", "No hook is installed twice.")
+        yield _set_up_again(context, warning(sentence, _SETUP))
 
 
-def _server(context: DoctorContext) -> Check:
-    """Whether Claude Code can start the MCP server: the entry that setup made, and its program."""
-    name, home = "server", context.settings.home
-    file = host.servers_file(context.settings.claude_dir, context.settings.own_claude_dir)
-    program = _server_program(file, home)
-    if program is None:
-        if (
-            str(file) not in InstallRecord(home).files
-            or context.hooks.plugins
-            or not context.hooks.is_installed
-        ):
-            return ok(name, "The MCP server is not installed here.")
+def server(context: DoctorContext) -> Finding:
+    """The entry that setup made for the MCP server, and the program that it names."""
+    settings, hooks = context.settings, context.hooks
+    file = host.servers_file(settings.claude_dir, settings.own_claude_dir)
+    program = _server_program(file, settings.home)
+    was_installed = str(file) in InstallRecord(settings.home).files
+    if program is None and was_installed and hooks.is_installed and not hooks.plugins:
         sentence = f"{file} no longer has the MCP server: Claude cannot search memory."
-        return _fixed_by_setup(context, name, Grade.WARNING, sentence)
-    if program and not Path(program).exists():
+        yield _set_up_again(context, warning(sentence, _SETUP))
+    elif program is None:
+        yield ok("The MCP server is not installed here.")
+    elif program and not Path(program).exists():
         sentence = f"{file} starts the MCP server with {program}, which is missing."
-        return _fixed_by_setup(context, name, Grade.BROKEN, sentence)
-    return ok(name, "The MCP server is installed.")
+        yield _set_up_again(context, broken(sentence, _SETUP))
 
 
 def _server_program(file: Path, home: Path) -> str | None:
@@ -107,20 +84,17 @@ def _server_program(file: Path, home: Path) -> str | None:
         return None
 
 
-def _fixed_by_setup(context: DoctorContext, name: str, grade: Grade, sentence: str) -> Check:
+def _set_up_again(context: DoctorContext, problem: Check) -> Check:
     """A problem that is fixed by installing again, in every scope where Holdfast is installed."""
-    settings, home, remedy = context.settings, context.settings.home, "holdfast setup"
-    folder = current_folder()
-    if folder is None:
-        return Check(name, grade, sentence, remedy)
-    all_files = [host.settings_files(settings, scope, folder) for scope in host.Scope]
-    scopes = install.installed_scopes(home, all_files, host.default_home())
-    if not scopes or context.hooks.plugins:
-        return Check(name, grade, sentence, remedy)
+    home, usual, folder = context.settings.home, host.default_home(), current_folder()
+    if folder is None or context.hooks.plugins:
+        return problem
+    all_files = [host.settings_files(context.settings, scope, folder) for scope in host.Scope]
+    scopes = install.installed_scopes(home, all_files, usual)
+    installed = [files for files in all_files if files.scope in scopes]
 
     def reinstall() -> str:
-        python, usual = install.find_interpreter(), host.default_home()
-        installed = [files for files in all_files if files.scope in scopes]
+        python = install.find_interpreter()
         for files in installed:
             tools = install.allowed_tools(home, files)
             # Uninstalling first removes duplicate entries.
@@ -131,39 +105,34 @@ def _fixed_by_setup(context: DoctorContext, name: str, grade: Grade, sentence: s
         return f"Installed again in {len(installed)} place{'s' * (len(installed) != 1)}."
 
     question = "Install the entries in Claude Code's settings again?"
-    return Check(name, grade, sentence, remedy, reinstall, question)
+    return replace(problem, fix=reinstall, question=question) if installed else problem
 
 
-def _scripts(context: DoctorContext) -> Check:
-    """Whether the scripts in the home are those that this version would install."""
-    paths, lines = context.paths, _interpreter_lines(context.paths)
-    python = install.Interpreter(lines[0], lines[1]) if len(lines) > 1 else None
+def scripts(context: DoctorContext) -> Finding:
+    """Scripts in the home that are not those that this version would install."""
+    paths, python = context.paths, _recorded_interpreter(context.paths)
+    if not _has_hooks(context):
+        yield ok("Hooks are not installed here.")
+        return
     outdated = install.outdated_files(paths, python or install.Interpreter("", ""))
-    differ = sorted(path.name for path in outdated)
+    # Whether the recorded Python is of use is the next check's business.
+    differ = sorted(path.name for path in outdated if path != paths.interpreter)
     differ += [paths.inbox_pointer.name] if paths.inbox() is None else []
-    if not differ:
-        return ok("scripts", "The hook scripts are up to date.")
 
     def install_scripts() -> str:
         install.prepare_home(paths, python or install.find_interpreter())
         return f"{', '.join(differ)} written again."
 
-    sentence = f"Missing or outdated: {', '.join(differ)}."
-    return Check("scripts", Grade.BROKEN, sentence, FIX, install_scripts)
+    if differ:
+        yield broken(f"Missing or outdated: {', '.join(differ)}.", FIX, install_scripts)
 
 
-def _interpreter_lines(paths: HomePaths) -> list[str]:
-    """The Python that hooks start, and its flags; fewer than two lines if none is recorded."""
-    try:
-        return paths.interpreter.read_text("utf-8", "replace").splitlines()
-    except OSError:
-        return []
-
-
-def _interpreter(context: DoctorContext) -> Check:
+def interpreter(context: DoctorContext) -> Finding:
     """Whether the Python that hooks start can import this version of Holdfast."""
-    name, paths = "interpreter", context.paths
-    lines = _interpreter_lines(paths)
+    paths, python = context.paths, _recorded_interpreter(context.paths)
+    if not _has_hooks(context):
+        yield ok("Hooks are not installed here.")
+        return
 
     def use_this_interpreter() -> str:
         python = install.find_interpreter()
@@ -171,21 +140,32 @@ def _interpreter(context: DoctorContext) -> Check:
         return f"Hooks run {python.path} from now on."
 
     version, problem = "", f"{paths.interpreter} does not name a Python."
-    if len(lines) > 1:
-        version, problem = _run_interpreter(lines[0], lines[1])
+    if python is not None:
+        version, problem = _run(python)
     if problem:
-        return Check(name, Grade.BROKEN, problem, FIX, use_this_interpreter)
-    if version != __version__:
-        sentence = f"Hooks run Holdfast {version}; this is {__version__}."
-        return Check(name, Grade.WARNING, sentence, "holdfast setup")
-    return ok(name, f"{lines[0]} runs Holdfast {version}.")
+        yield broken(problem, FIX, use_this_interpreter)
+    elif version != __version__:
+        yield warning(f"Hooks run Holdfast {version}; this is {__version__}.", _SETUP)
 
 
-def _run_interpreter(python: str, flags: str) -> tuple[str, str]:
+def _has_hooks(context: DoctorContext) -> bool:
+    return context.hooks.is_installed or context.paths.hooks.is_dir()
+
+
+def _recorded_interpreter(paths: HomePaths) -> install.Interpreter | None:
+    """The Python that hooks start; None if none is recorded."""
+    try:
+        lines = paths.interpreter.read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return None
+    return install.Interpreter(lines[0], lines[1]) if len(lines) > 1 else None
+
+
+def _run(python: install.Interpreter) -> tuple[str, str]:
     """The version of Holdfast that a Python imports, and the problem if it imports none."""
     try:
         result = subprocess.run(
-            [python, *flags.split(), "-c", _PRINT_VERSION],
+            [python.path, *python.flags.split(), "-c", _PRINT_VERSION],
             capture_output=True,
             text=True,
             timeout=_START_TIMEOUT_S,
@@ -193,7 +173,6 @@ def _run_interpreter(python: str, flags: str) -> tuple[str, str]:
             cwd="/",
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return "", f"{python} cannot be run: {error}."
-    if result.returncode:
-        return "", f"{python} {flags} cannot import Holdfast."
-    return result.stdout.strip(), ""
+        return "", f"{python.path} cannot be run: {error}."
+    problem = f"{python.path} {python.flags} cannot import Holdfast." if result.returncode else ""
+    return result.stdout.strip(), problem

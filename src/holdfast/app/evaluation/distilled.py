@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 from holdfast.app.memory import Holdfast
 from holdfast.language import collapse_spaces, sentences, words
-from holdfast.model.bank import Bank
 from holdfast.model.ids import content_id
-from holdfast.model.knowledge import EvidenceKind, Kind, Memory
+from holdfast.model.knowledge import EvidenceKind, Kind
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.trust import ENDED_STATUSES
 from holdfast.model.uris import uri
@@ -22,6 +21,7 @@ from holdfast.recall.lookup.endings import RecordEndings
 from holdfast.refine.sessions.titles import session_title
 from holdfast.regex import regex
 from holdfast.sources.source_files import line_on_disk
+from holdfast.store.protocol import Store
 
 # How a digest counts the requests after the first, and parts the session's title from that.
 _MORE_REQUESTS = regex(r" \(and \d+ more requests?\)\Z")
@@ -73,113 +73,93 @@ def read_distilled(memory: Holdfast, conversations: Iterable[Path] = ()) -> Dist
         for source in memory.reader.sources.all()
         if source.path not in left_out
     }
-    banks = [_BankReader(memory, bank, names) for bank in memory.reader.banks.all()]
     records: dict[tuple[str, str], DistilledRecord] = {}
     sessions: list[DistilledSession] = []
-    for bank in banks:
-        for session in bank.sessions:
-            for record in bank.memories_of(session):
-                records.setdefault((record.session, record.uri), record)
+    for bank in memory.reader.banks.all():
+        reader = _BankReader(memory.store, bank.id, names)
+        for record in reader.memories():
+            records.setdefault((record.session, record.uri), record)
         said: dict[str, list[str]] = {}
         for record in records.values():
             said.setdefault(record.session, []).append(_words(record.text))
-        for record in bank.facts():
+        for record in reader.facts():
             if not any(_words(record.text) in text for text in said.get(record.session, ())):
                 records.setdefault((record.session, record.uri), record)
-        sessions += bank.descriptions()
+        sessions += reader.descriptions()
     return Distilled(tuple(records.values()), tuple(sessions))
 
 
 class _BankReader:
     """Reads what was distilled into one bank. `names` are those of sessions, by source."""
 
-    def __init__(self, memory: Holdfast, bank: Bank, names: Mapping[int, str]) -> None:
-        self._store = memory.store
-        self._bank = bank.id
-        self._names = names
-        self.sessions = sorted(
-            (s for s in self._store.sessions.latest(bank.id, _ALL) if s.source in names),
-            key=lambda session: (session.started, session.id),
-        )
-        endings = RecordEndings(self._store)
-        self._memories = {
-            one.id: one
-            for one in self._store.memories.retained(bank.id, limit=_ALL)
-            if one.kind is not None and _holds(endings, one)
-        }
+    def __init__(self, reader: Store, bank: str, names: Mapping[int, str]) -> None:
+        self._reader, self._bank, self._names = reader, bank, names
+        found = (s for s in reader.sessions.latest(bank, _ALL) if s.source in names)
+        self._sessions = sorted(found, key=lambda session: (session.started, session.id))
 
-    def memories_of(self, session: Session) -> Iterator[DistilledRecord]:
-        """The memories that occur in a session, in the order of their exchanges."""
-        occurrences = self._store.memories.occurrences(self._bank, session.id)
-        for occurrence in sorted(occurrences, key=lambda one: (one.seq, one.key)):
-            memory = self._memories.get(content_id("memory", occurrence.key))
-            if memory is None or memory.kind is None:
-                continue
-            own = self._lines(occurrence.evidence, occurrence.what)
-            lines = (*own, *self._lines(memory.evidence_for, memory.what))
-            for name in _sessions_of(own) or (self._names[session.source],):
-                yield _record(name, memory.kind, memory.what, uri("memory", memory.id), lines)
+    def memories(self) -> Iterator[DistilledRecord]:
+        """The memories that hold, session by session, in the order of their exchanges."""
+        endings = RecordEndings(self._reader)
+        known = {
+            one.id: one
+            for one in self._reader.memories.retained(self._bank, limit=_ALL)
+            if one.kind is not None
+            and getattr(endings.with_status(one), "status", None) not in ENDED_STATUSES
+        }
+        for session in self._sessions:
+            occurrences = self._reader.memories.occurrences(self._bank, session.id)
+            for occurrence in sorted(occurrences, key=lambda one: (one.seq, one.key)):
+                memory = known.get(content_id("memory", occurrence.key))
+                if memory is None or memory.kind is None:
+                    continue
+                own = self._lines(occurrence.evidence, occurrence.what)
+                lines = (*own, *self._lines(memory.evidence_for, memory.what))
+                name = uri("memory", memory.id)
+                for one in _sessions_of(own) or (self._names[session.source],):
+                    yield _record(one, memory.kind, memory.what, name, lines)
 
     def facts(self) -> Iterator[DistilledRecord]:
         """The facts that hold, once for each session that states one."""
-        for fact in self._store.facts.all(self._bank):
-            if fact.status in ENDED_STATUSES:
-                continue
-            evidence = self._store.facts.evidence(self._bank, fact.id)
-            stated = [one.uri for one in evidence if one.how is EvidenceKind.STATED]
-            lines = self._lines(stated, fact.content)
-            for name in _sessions_of(lines):
-                yield _record(name, fact.kind.says, fact.content, uri("fact", fact.id), lines)
+        for fact in self._reader.facts.all(self._bank):
+            if fact.status not in ENDED_STATUSES:
+                evidence = self._reader.facts.evidence(self._bank, fact.id)
+                stated = [one.uri for one in evidence if one.how is EvidenceKind.STATED]
+                lines = self._lines(stated, fact.content)
+                for name in _sessions_of(lines):
+                    yield _record(name, fact.kind.says, fact.content, uri("fact", fact.id), lines)
 
     def descriptions(self) -> Iterator[DistilledSession]:
         """The title and the summary of each transcript: those of its own session, where lines of
         another session or of a subagent are in it, too."""
         first: dict[str, Session] = {}
-        for session in sorted(self.sessions, key=self._is_other):
-            first.setdefault(self._names[session.source], session)
+        names = self._names
+        for s in sorted(self._sessions, key=lambda s: (bool(s.parent), s.host != names[s.source])):
+            first.setdefault(names[s.source], s)
         for name, session in first.items():
-            exchanges = self._store.sessions.exchanges(self._bank, session.id)
-            digest = self._store.sessions.digest(self._bank, session.id)
+            exchanges = self._reader.sessions.exchanges(self._bank, session.id)
+            digest = self._reader.sessions.digest(self._bank, session.id)
             title = collapse_spaces(session_title(session, exchanges))
             yield DistilledSession(name, title, summarise(digest) if digest else "")
-
-    def _is_other(self, session: Session) -> tuple[bool, bool]:
-        return bool(session.parent), session.host != self._names[session.source]
 
     def _lines(self, uris: Iterable[str], text: str) -> tuple[EvidenceLine, ...]:
         """The lines of the turns among some records. Without any, the lines of the exchanges that
         say the text, or else begin them."""
-        turns: list[Turn] = []
-        exchanges: list[Exchange] = []
-        for one in uris:
-            match find_by_uri(self._store, self._bank, one):
-                case Turn() as turn:
-                    turns.append(turn)
-                case Exchange() as exchange:
-                    exchanges.append(exchange)
-                case _:
-                    pass
-        found = turns or [turn for one in exchanges for turn in self._stating_turn(one, text)]
-        return tuple(self._line(turn) for turn in found if turn.origin.source in self._names)
-
-    def _line(self, turn: Turn) -> EvidenceLine:
-        at = turn.origin
-        source = self._store.sources.get(at.source)
-        line = at.line
-        if source is not None:
-            line = line_on_disk(Path(source.path), source.agent, at.line, turn.text, at.ref)
-        return EvidenceLine(self._names[at.source], line)
-
-    def _stating_turn(self, exchange: Exchange, text: str) -> list[Turn]:
-        x = exchange
-        turns = self._store.turns.of_session(x.bank, x.session, x.first_seq, x.last_seq)
-        wanted = _words(text)
-        return [turn for turn in turns if wanted in _words(turn.text)][:1] or turns[:1]
-
-
-def _holds(endings: RecordEndings, memory: Memory) -> bool:
-    known = endings.with_status(memory)
-    return isinstance(known, Memory) and known.status not in ENDED_STATUSES
+        records = [find_by_uri(self._reader, self._bank, one) for one in uris]
+        turns = [one for one in records if isinstance(one, Turn)]
+        if not turns:
+            for x in (one for one in records if isinstance(one, Exchange)):
+                said = self._reader.turns.of_session(x.bank, x.session, x.first_seq, x.last_seq)
+                turns += [one for one in said if _words(text) in _words(one.text)][:1] or said[:1]
+        lines: list[EvidenceLine] = []
+        for turn in turns:
+            at, source = turn.origin, self._reader.sources.get(turn.origin.source)
+            if at.source in self._names:
+                line = at.line
+                if source is not None:
+                    path = Path(source.path)
+                    line = line_on_disk(path, source.agent, at.line, turn.text, at.ref)
+                lines.append(EvidenceLine(self._names[at.source], line))
+        return tuple(lines)
 
 
 def _sessions_of(lines: Iterable[EvidenceLine]) -> tuple[str, ...]:

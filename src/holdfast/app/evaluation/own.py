@@ -9,40 +9,42 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from holdfast.app.evaluation import engine
-from holdfast.app.evaluation.engine import EngineModels, Latency, Progress, Record
-from holdfast.app.evaluation.metrics import hit_at, mean, reciprocal_rank
+from holdfast.app.evaluation.asking import (
+    Circumstances,
+    Measures,
+    Record,
+    ask_all,
+    circumstances,
+    hit_at,
+    mean,
+    reciprocal_rank,
+)
+from holdfast.app.evaluation.sets import Progress, ignore
 from holdfast.app.memory import Holdfast
 from holdfast.language import STOPWORDS, collapse_spaces, stem, words
 from holdfast.model.query import Hit
-from holdfast.model.records import Exchange, Role, Session
+from holdfast.model.records import Exchange, Role
 from holdfast.model.trust import Trust
 from holdfast.recall.core.plan import RecallPlan
 from holdfast.store.protocol import Reader
 
-
-class QuestionRules(NamedTuple):
-    """When a request becomes a question. Looser rules give more questions with worse labels."""
-
-    # Distinctive words of a request; a shorter one ("go on") asks for nothing that can be found.
-    min_words: int = 5
-    # A longer request was pasted, not typed.
-    max_characters: int = 1500
-    # Earlier sessions of the bank; among fewer, a random order often has the right one on top.
-    min_earlier_sessions: int = 8
-    # Gold sessions of a question; more show a file that everybody changes, not an answer.
-    max_gold_sessions: int = 3
-    # A file that more than this share of the earlier sessions changed does not distinguish them.
-    max_file_share: float = 0.2
-    # Files that the request only led to read: so many shared ones count as one changed file.
-    reads_per_change: int = 2
-
-
-RULES = QuestionRules()
+# When a request becomes a question; looser numbers give more questions with worse labels.
+# Distinctive words of a request: a shorter one ("go on") asks for nothing that can be found.
+_MIN_WORDS = 5
+# A longer request was pasted, not typed.
+_MAX_CHARACTERS = 1500
+# Earlier sessions of the bank; among fewer, a random order often has the right one on top.
+MIN_EARLIER_SESSIONS = 8
+# Gold sessions of a question; more show a file that everybody changes, not an answer.
+_MAX_GOLD_SESSIONS = 3
+# A file that more than this share of the earlier sessions changed does not distinguish them.
+_MAX_FILE_SHARE = 0.2
+# Files that the request only led to read: so many shared ones count as one changed file.
+_READS_PER_CHANGE = 2
 # Hits that are newer than the request are removed from the ranking afterwards, so it must be longer
 # than that of a set. A greater depth loses fewer old hits and takes longer.
 DEPTH = 300
@@ -89,11 +91,11 @@ class _Past:
     def gold(self, exchange: Exchange) -> frozenset[str]:
         """The sessions that had changed a rare file which this exchange changes, or several rare
         files which it reads; none if there are too many such sessions."""
-        rare = math.floor(RULES.max_file_share * len(self.sessions))
-        max_sessions = max(1, min(RULES.max_gold_sessions, rare))
+        rare = math.floor(_MAX_FILE_SHARE * len(self.sessions))
+        max_sessions = max(1, min(_MAX_GOLD_SESSIONS, rare))
         shared: defaultdict[str, float] = defaultdict(float)
         files = [(path, 1.0) for path in exchange.files_modified]
-        files += [(path, 1 / RULES.reads_per_change) for path in exchange.files_read]
+        files += [(path, 1 / _READS_PER_CHANGE) for path in exchange.files_read]
         for path, weight in files:
             changed = self.changed.get(path, {})
             earlier = [id for id, ended in changed.items() if ended < exchange.started]
@@ -101,41 +103,37 @@ class _Past:
                 for id in earlier:
                     shared[id] += weight
         found = frozenset(id for id, weight in shared.items() if weight >= 1)
-        return found if len(found) <= RULES.max_gold_sessions else frozenset()
+        return found if len(found) <= _MAX_GOLD_SESSIONS else frozenset()
 
 
 def find_questions(reader: Reader, bank: str | None) -> History:
     """The questions in the history of a bank, or of all banks if it is None."""
-    banks = [one.id for one in reader.banks.all()] if bank is None else [bank]
-    found = [_questions_of_bank(reader, one) for one in banks]
-    return History(
-        sum(one.sessions for one in found),
-        sum(one.openings for one in found),
-        [question for one in found for question in one.questions],
-    )
-
-
-def _questions_of_bank(reader: Reader, bank: str) -> History:
-    sessions = reader.sessions.latest(bank, _ALL_SESSIONS)
-    past = _Past()
-    openings = 0
+    count = openings = 0
     questions: list[OwnQuestion] = []
-    for session, exchange in _exchanges_by_time(reader, sessions):
-        text = "" if session.parent else typed_request(reader, exchange)
-        if text and session.host not in past.sessions:
-            openings += 1
-            question = _question(past, session, exchange, text)
-            questions += [question] if question else []
-        past.requests.add(collapse_spaces(text).lower())
-        past.add(session.host, exchange)
-    return History(len({session.host for session in sessions}), openings, questions)
+    for one in [one.id for one in reader.banks.all()] if bank is None else [bank]:
+        sessions, past = reader.sessions.latest(one, _ALL_SESSIONS), _Past()
+        count += len({session.host for session in sessions})
+        pairs = [(s, x) for s in sessions for x in reader.sessions.exchanges(s.bank, s.id)]
+        pairs = [(s, x) for s, x in pairs if x.started]
+        for session, x in sorted(pairs, key=lambda pair: (pair[1].started, pair[1].id)):
+            text = "" if session.parent else typed_request(reader, x)
+            if text and session.host not in past.sessions:
+                openings += 1
+                # A request that was typed before would be found by its own copy.
+                is_new = collapse_spaces(text).lower() not in past.requests
+                gold, earlier = past.gold(x), len(past.sessions)
+                if gold and is_new and earlier >= MIN_EARLIER_SESSIONS and _is_question(text):
+                    where = (x.id, x.bank, session.host, x.started)
+                    questions.append(OwnQuestion(*where, text, gold, earlier))
+            past.requests.add(collapse_spaces(text).lower())
+            past.add(session.host, x)
+    return History(count, openings, questions)
 
 
-def _exchanges_by_time(
-    reader: Reader, sessions: Iterable[Session]
-) -> Iterator[tuple[Session, Exchange]]:
-    pairs = [(s, x) for s in sessions for x in reader.sessions.exchanges(s.bank, s.id) if x.started]
-    yield from sorted(pairs, key=lambda pair: (pair[1].started, pair[1].id))
+def _is_question(text: str) -> bool:
+    """Whether a request has enough words that distinguish it from others, and was typed."""
+    stems = {stem(word) for word in words(text) if len(word) > 2 and word not in STOPWORDS}
+    return len(text) <= _MAX_CHARACTERS and len(stems) >= _MIN_WORDS
 
 
 def typed_request(reader: Reader, exchange: Exchange) -> str:
@@ -149,27 +147,6 @@ def typed_request(reader: Reader, exchange: Exchange) -> str:
     return "" if turns[0].speaker or text.startswith(("/", "!", "[")) else text
 
 
-def distinctive_stems(text: str) -> set[str]:
-    """The stems of the words that distinguish a request from others."""
-    return {stem(word) for word in words(text) if len(word) > 2 and word not in STOPWORDS}
-
-
-def _question(past: _Past, session: Session, exchange: Exchange, text: str) -> OwnQuestion | None:
-    earlier = len(past.sessions)
-    if earlier < RULES.min_earlier_sessions or len(text) > RULES.max_characters:
-        return None
-    # A request that was typed before would be found by its own copy.
-    is_repeated = collapse_spaces(text).lower() in past.requests
-    if len(distinctive_stems(text)) < RULES.min_words or is_repeated:
-        return None
-    gold = past.gold(exchange)
-    if not gold:
-        return None
-    return OwnQuestion(
-        exchange.id, exchange.bank, session.host, exchange.started, text, gold, earlier
-    )
-
-
 def chance_of_hit(count: int, gold: int, among: int) -> float:
     """The probability that a random order has a gold session among the first `count`."""
     return 1 - math.comb(among - gold, count) / math.comb(among, min(count, among))
@@ -181,57 +158,47 @@ def too_little_history(history: History) -> str:
         f"The history is too short to measure: {history.sessions:,} sessions, {history.openings:,} "
         "of them opened by a typed request, give no question. A question needs a session that "
         "changes files which only a few of the earlier sessions changed, and more than "
-        f"{RULES.min_earlier_sessions} earlier sessions in its bank. `holdfast ingest` reads your "
+        f"{MIN_EARLIER_SESSIONS} earlier sessions in its bank. `holdfast ingest` reads your "
         "sessions."
     )
 
 
-@dataclass(frozen=True, slots=True)
-class OwnReport:
-    """What was measured on a person's own history; `chance` is the result of a random order. The
-    field names are JSON keys."""
+class OwnReport(NamedTuple):
+    """What was measured on a person's own history; `chance` is the result of a random order."""
 
     questions: int
-    measures: dict[str, float | None]
-    chance: dict[str, float | None]
-    latency_ms: Latency
-    parts: EngineModels
-    budget: str
-    notes: tuple[str, ...]
-    cannot_claim: tuple[str, ...]
+    measures: Measures
+    chance: Measures
+    about: Circumstances
 
 
 def replay(
     memory: Holdfast,
     questions: Sequence[OwnQuestion],
     plan: RecallPlan,
-    progress: Progress = engine.ignore,
+    progress: Progress = ignore,
     record: Record = lambda id, ranking: None,
 ) -> OwnReport:
     """Ask each request, and count only what other sessions had said before it."""
-    rankings = engine.ask_all(memory, questions, plan, progress, record, _was_known, DEPTH)
-    ranked = [
-        (ranking.sessions, question.gold_sessions)
-        for question, ranking in zip(questions, rankings, strict=True)
-    ]
+    rankings = ask_all(memory, questions, plan, progress, record, _was_known, DEPTH)
+    ranked = [(r.sessions, q.gold_sessions) for r, q in zip(rankings, questions, strict=True)]
     return OwnReport(
-        questions=len(questions),
-        measures={
+        len(questions),
+        {
             "session_hit@1": mean(hit_at(1, sessions, gold) for sessions, gold in ranked),
             "session_hit@5": mean(hit_at(5, sessions, gold) for sessions, gold in ranked),
             "session_mrr": mean(reciprocal_rank(sessions, gold) for sessions, gold in ranked),
         },
-        chance={
+        {
             f"session_hit@{count}": mean(
                 chance_of_hit(count, len(q.gold_sessions), q.earlier) for q in questions
             )
             for count in (1, 5)
         },
-        latency_ms=engine.latency_of(rankings),
-        parts=engine.engine_models(memory, plan.budget),
-        budget=plan.budget.value,
-        notes=engine.report_notes(rankings),
-        cannot_claim=(
+        circumstances(
+            memory,
+            rankings,
+            plan.budget,
             "The labels are a proxy: a request counts as answered by the few earlier sessions that "
             "had changed the files it led to. Some of these requests need nothing from the past, "
             "and a session that helps without sharing a file counts as a miss.",

@@ -28,23 +28,42 @@ class BankMerging:
     def merge(self, bank: str, into: str, who: str = "", reason: str = "") -> Bank:
         """Move everything of a bank into another; returns the other. Raises `InputError` where a
         key of a server sees one of them and not the other."""
-        source, target = self._context.bank(bank), self._context.bank(into)
-        self._merge(source, target, who, reason)
+        context, store = self._context, self._context.store
+        source, target = context.bank(bank), context.bank(into)
+        if source.id == target.id:
+            raise InputError(f"{source.name} is one bank.", "Name two banks.")
+        if gaining := _keys_of_one(context, target, source):
+            raise InputError(
+                f"The merge would let {', '.join(gaining)} read what is in {source.name}.",
+                "Give out keys for both banks, or for neither, and revoke the old ones first: "
+                "`holdfast key list`.",
+            )
+        with store.transaction():
+            others = {one.name for one in store.banks.all() if one.id != source.id}
+            taken = source.name in others or store.banks.id_by_alias(f"name:{source.name}")
+            added = [f"name:{source.id}"] + [f"name:{source.name}"] * (not taken)
+            text = merge_to_json(BankMerge(source, target.id, tuple(added), reason))
+            author, of = context.actor(who), uri("bank", source.id)
+            entry = store.curation.append(
+                Curation(0, target.id, context.now(), Action.MERGE, of, text, author)
+            )
+            store.bank_merges.merge(source.id, target.id, entry.seq)
+            for alias in added:
+                store.banks.add_alias(target.id, alias)
         self._settle([target.id])
-        self._context.after_change()
-        return self._context.bank(target.id)
+        context.after_change()
+        return context.bank(target.id)
 
     def unmerge(self, name: str, who: str = "") -> Bank:
         """Undo the merge of the bank with this name or id, whatever was decided since; returns the
         bank."""
-        store = self._context.store
-        entry = self._find_merge(name)
-        with store.transaction():
-            Curator(store, self._context.now, self._context.actor(who)).undo_decision(entry)
+        context, entry = self._context, self._merge_of(name)
+        with context.store.transaction():
+            Curator(context.store, context.now, context.actor(who)).undo_decision(entry)
             self.undo_merge(entry)
         self.settle_undone([entry])
-        self._context.after_change()
-        return self._context.bank(read_merge(entry).bank.id)
+        context.after_change()
+        return context.bank(read_merge(entry).bank.id)
 
     def undo_merge(self, entry: Curation) -> None:
         """Move back what a logged merge moved."""
@@ -68,61 +87,22 @@ class BankMerging:
 
     def _settle(self, banks: Iterable[str]) -> None:
         """Derive the sessions that moved, and apply the decisions about them again."""
-        store = self._context.store
-        wanted = sorted(banks)
-        if not wanted:
-            return
-        derive_stale(store)
-        with store.transaction():
-            for id in wanted:
-                if store.curation.log(id):
-                    Curator(store, self._context.now, "").reapply(id)
-
-    def _merge(self, bank: Bank, into: Bank, who: str, reason: str) -> None:
-        _check_two(bank, into)
-        gaining = keys_of_one(self._context, into, bank)
-        if gaining:
-            raise InputError(
-                f"The merge would let {', '.join(gaining)} read what is in {bank.name}.",
-                "Give out keys for both banks, or for neither, and revoke the old ones first: "
-                "`holdfast key list`.",
-            )
-        store = self._context.store
-        with store.transaction():
-            names = [bank.id] + [bank.name] * (not self._is_taken(bank.name, bank.id))
-            added = [f"name:{name}" for name in names]
-            merge = BankMerge(bank, into.id, tuple(added), reason)
-            entry = self._append(
-                into.id, Action.MERGE, uri("bank", bank.id), merge_to_json(merge), who
-            )
-            store.bank_merges.merge(bank.id, into.id, entry.seq)
-            for alias in added:
-                store.banks.add_alias(into.id, alias)
-
-    def _is_taken(self, name: str, bank: str) -> bool:
-        """Whether another bank has a name."""
-        banks = self._context.store.banks
-        others = [one for one in banks.all() if one.id != bank]
-        return name in {one.name for one in others} or banks.id_by_alias(f"name:{name}") is not None
-
-    def _append(self, bank: str, action: Action, target: str, text: str, who: str) -> Curation:
-        context = self._context
-        return context.store.curation.append(
-            Curation(0, bank, context.now(), action, target, text, context.actor(who))
-        )
+        store, wanted = self._context.store, sorted(banks)
+        if wanted:
+            derive_stale(store)
+            with store.transaction():
+                for id in wanted:
+                    if store.curation.log(id):
+                        Curator(store, self._context.now, "").reapply(id)
 
     def _merges(self) -> list[Curation]:
         """The merges of banks that are in effect, the latest first."""
         store = self._context.store
-        found = [
-            entry
-            for bank in store.banks.all()
-            for entry in in_effect(store.curation.log(bank.id))
-            if is_bank_merge(entry)
-        ]
+        logs = (in_effect(store.curation.log(bank.id)) for bank in store.banks.all())
+        found = (entry for log in logs for entry in log if is_bank_merge(entry))
         return sorted(found, key=lambda entry: -entry.seq)
 
-    def _find_merge(self, name: str) -> Curation:
+    def _merge_of(self, name: str) -> Curation:
         for entry in self._merges():
             known = read_merge(entry).bank
             if name in (known.id, known.name, uri("bank", known.id)):
@@ -133,12 +113,7 @@ class BankMerging:
         )
 
 
-def _check_two(bank: Bank, into: Bank) -> None:
-    if bank.id == into.id:
-        raise InputError(f"{bank.name} is one bank.", "Name two banks.")
-
-
-def keys_of_one(context: Context, bank: Bank, other: Bank) -> list[str]:
+def _keys_of_one(context: Context, bank: Bank, other: Bank) -> list[str]:
     """The names of the keys in force that see a bank and do not see another one."""
     now = context.now()
     return [

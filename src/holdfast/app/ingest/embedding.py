@@ -25,7 +25,7 @@ def open_embedder(settings: Settings, threads: int | None = None) -> Embedder | 
 def embed(
     store: Store,
     settings: Settings,
-    embedder: Embedder | None,
+    embedder: Embedder,
     turns_for: float | None,
     on_progress: Callable[[int, int], None],
     executor: Executor | None = None,
@@ -37,15 +37,14 @@ def embed(
     when every passage has a vector of this one. Unless `check_all` is false, damaged vectors are
     computed again, and those of texts that no passage has any more are deleted: to look for them
     takes as long as the memory is large."""
-    if embedder is None:
-        return 0
-    folder = settings.vectors
     name, dimension = embedder.name, embedder.dimension
-    banks = [bank.id for bank in store.banks.all()]
-    matrices = {bank: VectorMatrix(folder, bank, name, dimension) for bank in banks}
+    matrices = {
+        bank.id: VectorMatrix(settings.vectors, bank.id, name, dimension)
+        for bank in store.banks.all()
+    }
     store.vectors.index(name)
     if check_all:
-        drop_damaged_vectors(store, name, dimension, matrices)
+        _drop_damaged_vectors(store, name, dimension, matrices)
     all_kinds = (*EMBEDDED_FIRST, *EMBEDDED_LATER)
     waiting = WaitingPassages(store, name, all_kinds)
     missing = waiting.counts()
@@ -57,15 +56,14 @@ def embed(
     if executor and not settings.embed_endpoint:
         workers = EmbeddingWorkers(executor, settings.embed_model)
     done = 0
-    steps = [(EMBEDDED_FIRST, None), *(((kind,), turns_for) for kind in EMBEDDED_LATER)]
-    for kinds, limit_s in [step for step in steps if not missing.keys().isdisjoint(step[0])]:
+    for kinds, limit_s in ((EMBEDDED_FIRST, None), *(((k,), turns_for) for k in EMBEDDED_LATER)):
+        if not missing.keys().isdisjoint(kinds):
 
-        def report(count: int, before: int = done) -> None:
-            on_progress(before + count, total)
+            def report(count: int, before: int = done) -> None:
+                on_progress(before + count, total)
 
-        done += embed_pending(store, embedder, kinds, limit_s, report, workers, waiting)
-    # Passages with a text of another kind are not counted as done.
-    left = store.vectors.count_unembedded(name, all_kinds) if done < total else 0
+            done += embed_pending(store, embedder, kinds, limit_s, report, workers, waiting)
+    left = store.vectors.count_unembedded(name, all_kinds)
     if not left and (check_all or others):
         _remove_unneeded(store, settings, name, matrices)
     if not store.vectors.index(name):
@@ -83,7 +81,7 @@ def _remove_unneeded(
     remove_stale_files(settings.vectors, list(matrices.values()))
 
 
-def drop_damaged_vectors(
+def _drop_damaged_vectors(
     store: Store, name: str, dimension: int, matrices: Mapping[str, VectorMatrix]
 ) -> None:
     """Delete vectors that no search can use, so that their passages are embedded again. All vectors

@@ -48,14 +48,6 @@ def open_executors(workers: int | str) -> Generator[Executors]:
             f"{workers!r} is not a number of workers.",
             "Give a number, or a cluster as dask://host:port.",
         )
-    executor = _connect(workers.rstrip("/"))
-    try:
-        yield Executors(os.cpu_count() or 1, executor, executor)
-    finally:
-        executor.close()
-
-
-def _connect(address: str) -> Executor:
     try:
         from holdfast.refine.core import dask_cluster
     except ModuleNotFoundError as error:
@@ -63,4 +55,8 @@ def _connect(address: str) -> Executor:
             "A cluster needs Dask, which is not installed.",
             "pip install 'holdfast-memory[dask]', or give a number of processes: --workers 4.",
         ) from error
-    return dask_cluster.DaskExecutor(address, worker_version)
+    executor = dask_cluster.DaskExecutor(workers.rstrip("/"), worker_version)
+    try:
+        yield Executors(os.cpu_count() or 1, executor, executor)
+    finally:
+        executor.close()

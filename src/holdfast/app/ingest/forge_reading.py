@@ -29,24 +29,21 @@ def read_new_threads(
     context: Context, name: str, bank: str, on_progress: Progress, on_message: OnMessage
 ) -> ForgeReport:
     """Read what is new into the named bank, or the bank of the repository."""
-    store, banks, settings = context.store, context.bank_maker, context.settings
-    forge = _forge(context, name, on_message)
-    is_current_project = forge.repo in _remotes(current_folder())
+    store, banks, chosen = context.store, context.bank_maker, bank or context.settings.bank
+    forge, patterns = _forge(context, name, on_message), context.settings.redact_patterns
     known = store.banks.id_by_alias(f"remote:{forge.repo}")
     with store.transaction():
-        if bank or settings.bank:
-            into = banks.ensure_named(store, bank or settings.bank)
-        elif is_current_project:
-            into = banks.ensure(store, current_folder())
-        elif known is not None:
-            into = known
-        else:
-            raise InputError(
-                f"{forge.own} is not the repository of this folder.",
-                "Name the bank that it belongs to with --bank.",
-            )
-    report = read_forge(store, into, forge, settings.redact_patterns, context.now, on_progress)
-    report.bank = context.bank_name(into)
+        if chosen:
+            known = banks.ensure_named(store, chosen)
+        elif forge.repo in _remotes(current_folder()):
+            known = banks.ensure(store, current_folder())
+    if known is None:
+        raise InputError(
+            f"{forge.own} is not the repository of this folder.",
+            "Name the bank that it belongs to with --bank.",
+        )
+    report = read_forge(store, known, forge, patterns, context.now, on_progress)
+    report.bank = context.bank_name(known)
     return report
 
 
@@ -64,16 +61,14 @@ def count_new_threads(context: Context, name: str, bank: str, on_message: OnMess
 
 
 def _forge(context: Context, name: str, on_message: OnMessage) -> github.GitHub:
-    folder = current_folder()
+    folder, access = current_folder(), context.settings.forge
     if context.banks.is_excluded(folder):
         raise InputError(
             f"{folder} is excluded from memory by the settings.",
             "See exclude.projects in config.toml.",
         )
-    access = context.settings.forge
     host = github.web_host(access.url)
-    if not name:
-        name = _repository_name(folder, host)
+    name = name or _repository_name(folder, host)
     if access.token_env and not access.token:
         raise SettingsError(
             f"forge.token_env names {access.token_env}, which is not set.",

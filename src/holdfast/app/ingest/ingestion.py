@@ -56,11 +56,11 @@ class Ingestion:
     ) -> list[Input]:
         """The transcripts in these paths, or this user's where none is given. Paths that cannot
         be read are described in `problems`. With `agent`, only transcripts of that agent."""
-        if not paths:
-            noted = problems if problems is not None else []
-            found = find_all_transcripts(user_environment(self._context.settings), noted, agent)
-            return sort_inputs(found, bank, noted)
-        return [i for i in find_inputs(paths, bank, problems) if agent in ("", i.agent)]
+        if paths:
+            return [i for i in find_inputs(paths, bank, problems) if agent in ("", i.agent)]
+        noted = problems if problems is not None else []
+        found = find_all_transcripts(user_environment(self._context.settings), noted, agent)
+        return sort_inputs(found, bank, noted)
 
     def estimate(self, inputs: Sequence[Input]) -> list[tuple[Input, int]]:
         """The files with unread content, and its size in bytes."""
@@ -78,14 +78,13 @@ class Ingestion:
         """Read transcripts and derive everything above them. More than one worker needs a main
         module that can be imported. `executor` derives sessions; `on_session` gets the number
         of sessions done."""
-        context = self._context
-        store, banks, rules = context.store, context.bank_maker, self._rules
-        account = ingest(
-            store, banks, inputs, rules, context.now, workers, on_progress, executor, on_session
+        store, banks, now = self._context.store, self._context.bank_maker, self._context.now
+        report = ingest(
+            store, banks, inputs, self._rules, now, workers, on_progress, executor, on_session
         )
         if then_know:
             self.update()
-        return account
+        return report
 
     def ingest_git(
         self,
@@ -95,8 +94,7 @@ class Ingestion:
         with_diff: bool = True,
     ) -> HistoryReport:
         """Read the commits of a repository that were not read yet."""
-        how = HistoryOptions(self._rules, bank, with_diff)
-        context = self._context
+        how, context = HistoryOptions(self._rules, bank, with_diff), self._context
         read = read_history(context.store, context.bank_maker, path, how, context.now, on_progress)
         self.update()
         return read
@@ -137,15 +135,15 @@ class Ingestion:
         `turns_for` seconds each. Returns how many are still missing. Unless `then_group` is false,
         concepts are built from them; unless `check_all` is false, all stored vectors are checked,
         and those that nothing needs are deleted."""
-        from holdfast.app.ingest import embedding
+        from holdfast.app.ingest.embedding import embed, open_embedder
 
         store, settings = self._context.store, self._context.settings
-        embedder = embedding.open_embedder(settings, threads)
-        left = embedding.embed(
-            store, settings, embedder, turns_for, on_progress, executor, check_all
-        )
+        model = open_embedder(settings, threads)
+        if model is None:
+            return 0
+        left = embed(store, settings, model, turns_for, on_progress, executor, check_all)
         if then_group and any(self.update().values()):
-            left = embedding.embed(store, settings, embedder, 0.0, on_progress, None, check_all)
+            left = embed(store, settings, model, 0.0, on_progress, None, check_all)
         self._search.reload_model()
         return left
 

@@ -1,7 +1,4 @@
-"""The stages above the session (facts, patterns, memories, …), run in order where one is behind.
-
-A stage's module is imported only when that stage has work.
-"""
+"""The stages above the session (facts, patterns, memories, …), run in order where one is behind."""
 
 from __future__ import annotations
 
@@ -15,97 +12,75 @@ from holdfast.store.protocol import Store
 OnProgress = Callable[[], None]
 
 
-class StageRun(NamedTuple):
-    """What stages are run with. `by_vectors`: whether statements get a second look by vectors."""
-
-    on_progress: OnProgress
-    now: str
-    by_vectors: bool
-
-
 class Stage(NamedTuple):
-    """A stage: its name, the version of its rules, the function that brings every bank up to date,
-    which returns how many records changed, what is added to the version with vectors, and whether
-    it reads the vectors of the store."""
+    """A stage: its name, the version of its rules, what it `makes` in words, what is added to the
+    version with vectors, and whether it reads the vectors of the store."""
 
     name: str
     version: int
-    run: Callable[[Store, StageRun], int]
+    makes: str
     by_vectors: int = 0
     reads_vectors: bool = False
 
     def banks_behind(self, store: Store, settings: Settings) -> list[str]:
         """The banks with changes that the stage has not seen with its present rules."""
-        version = self.version_with(settings)
+        version = self.version + (self.by_vectors if _uses_vectors(settings) else 0)
         return store.progress.banks_behind(self.name, version, self.reads_vectors)
 
-    def version_with(self, settings: Settings) -> int:
-        """The version of what the stage makes with these settings."""
-        return self.version + (self.by_vectors if uses_vectors(settings) else 0)
+
+# Builds all concepts of a bank anew, from the vectors too.
+CONCEPTS = Stage("concepts", 15, "concepts", reads_vectors=True)
+
+# In order: a stage reads what those before it wrote. A stage's module is imported only when it has
+# work, so its version is repeated here; a test compares the two.
+STAGES = (
+    Stage("retain", 39, "memories", by_vectors=1000),
+    Stage("facts", 27, "facts"),
+    Stage("patterns", 5, "patterns"),
+    Stage("reflect", 5, "opinions"),
+    CONCEPTS,
+    Stage("entities", 5, "entities"),
+    Stage("authorship", 2, "authors of commits"),
+)
 
 
-def uses_vectors(settings: Settings) -> bool:
+def _uses_vectors(settings: Settings) -> bool:
     """Whether statements are chosen with vectors of the model that comes with Holdfast: where it
     is installed, and the settings do not turn vectors off."""
     return settings.embed_model != NO_MODEL and packaged.EMBEDDER.is_file()
 
 
-def _facts(store: Store, run: StageRun) -> int:
-    from holdfast.refine.facts.fact_stage import update_facts
+def _run(stage: Stage, store: Store, settings: Settings, now: str, on_progress: OnProgress) -> int:
+    """Bring every bank up to date; returns how many records changed."""
+    match stage.name:
+        case "retain":
+            from holdfast.refine.memories.memory_stage import update_memories
 
-    return update_facts(store, run.on_progress)
+            return update_memories(store, on_progress, _uses_vectors(settings))
+        case "facts":
+            from holdfast.refine.facts.fact_stage import update_facts
 
+            return update_facts(store, on_progress)
+        case "patterns":
+            from holdfast.refine.rules.pattern_stage import update_patterns
 
-def _patterns(store: Store, run: StageRun) -> int:
-    from holdfast.refine.rules.pattern_stage import update_patterns
+            return len(update_patterns(store, on_progress))
+        case "reflect":
+            from holdfast.learn.opinions import update_all_banks
 
-    return len(update_patterns(store, run.on_progress))
+            return update_all_banks(store, on_progress, now)
+        case "concepts":
+            from holdfast.refine.concepts.concept_stage import update_concepts
 
+            return update_concepts(store, on_progress)
+        case "entities":
+            from holdfast.refine.entities.entity_stage import update_entities
 
-def _retain(store: Store, run: StageRun) -> int:
-    from holdfast.refine.memories.memory_stage import update_memories
+            return update_entities(store, on_progress)
+        case _:
+            from holdfast.refine.git.commit_authorship import link_all_commits
 
-    return update_memories(store, run.on_progress, run.by_vectors)
-
-
-def _reflect(store: Store, run: StageRun) -> int:
-    from holdfast.learn.opinions import update_all_banks
-
-    return update_all_banks(store, run.on_progress, run.now)
-
-
-def _concepts(store: Store, run: StageRun) -> int:
-    from holdfast.refine.concepts.concept_stage import update_concepts
-
-    return update_concepts(store, run.on_progress)
-
-
-def _entities(store: Store, run: StageRun) -> int:
-    from holdfast.refine.entities.entity_stage import update_entities
-
-    return update_entities(store, run.on_progress)
-
-
-def _authorship(store: Store, run: StageRun) -> int:
-    from holdfast.refine.git.commit_authorship import link_all_commits
-
-    return link_all_commits(store, run.on_progress)
-
-
-# Builds all concepts of a bank anew, from the vectors too.
-CONCEPTS = Stage("concepts", 15, _concepts, reads_vectors=True)
-
-# In order: a stage reads what those before it wrote. A stage's module is imported only when it has
-# work, so its version is repeated here; a test compares the two.
-STAGES = (
-    Stage("retain", 39, _retain, by_vectors=1000),
-    Stage("facts", 27, _facts),
-    Stage("patterns", 5, _patterns),
-    Stage("reflect", 5, _reflect),
-    CONCEPTS,
-    Stage("entities", 5, _entities),
-    Stage("authorship", 2, _authorship),
-)
+            return link_all_commits(store, on_progress)
 
 
 def stages_behind(store: Store, settings: Settings) -> list[str]:
@@ -130,8 +105,7 @@ def update_stages(
     done: dict[str, int] = {}
     for stage in among:
         if stage.banks_behind(store, settings):
-            run = StageRun(on_progress, now(), uses_vectors(settings))
-            done[stage.name] = stage.run(store, run)
+            done[stage.name] = _run(stage, store, settings, now(), on_progress)
     return done
 
 

@@ -39,22 +39,25 @@ _MAX_BATCH_BYTES = 400_000
 _ACCEPTED_STATES = ("taken", "known")
 
 
-class SendPlan(NamedTuple):
-    """What sending would change on a server: drafts that are new or changed there, URIs that are
-    unchanged, and URIs that are withdrawn."""
+class SharePlan(NamedTuple):
+    """What sharing records changes: drafts that are new or changed, names that are the same as
+    before, and records that are taken back. `place` is a repository, or the name of a server with
+    the bank `there`; `name` is in whose name."""
 
-    remote: Remote
     bank: str
-    remote_bank: str
+    place: str
+    name: str
+    scope: Scope
+    there: str = ""
     added: tuple[Draft, ...] = ()
     changed: tuple[Draft, ...] = ()
-    unchanged: tuple[str, ...] = ()
-    withdrawn: tuple[str, ...] = ()
+    same: tuple[str, ...] = ()
+    taken_back: tuple[SharedRecord, ...] = ()
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to change."""
-        return not (self.added or self.changed or self.withdrawn)
+        return not (self.added or self.changed or self.taken_back)
 
 
 class PushReport(NamedTuple):
@@ -83,43 +86,57 @@ class Outbox:
         scope: Scope = Scope.TEAM,
         note: str = "",
         bank: str | None = None,
-    ) -> SendPlan:
+    ) -> SharePlan:
         """What sending these records would change."""
         if scope.value not in SHARED_SCOPES:
             raise InputError(
                 "Personal records are not sent.", "Choose project, team, organisation."
             )
         id = self._context.bank(bank).id
-        plan = SendPlan(remote, id, self._remote_bank(remote, id))
+        name = self._context.bank_name(id)
+        there = remote.bank_for(id, name)
+        if not there:
+            raise InputError(
+                f"The bank {name} is not listed with {remote.name}. Nothing was sent.",
+                f"`holdfast remote remove {remote.name}`, then add it with --bank {name}=REMOTE.",
+            )
         cleaner = TextCleaner(self._context.redactor(), project_root(current_folder()))
         sharer = Sharer("", "", self._context.now(), note, scope)
-        known = self._latest(remote.name, id)
+        known = {
+            item.origin: item
+            for item in self._store.outbox.items(remote.name)
+            if item.bank == id and item.state is not OutboxState.REFUSED
+        }
+        added: list[Draft] = []
+        changed: list[Draft] = []
+        same: list[str] = []
         for draft in draft_shares(self._store, id, names, cleaner, sharer):
             sent = known.get(draft.shared.origin)
             if sent is None:
-                plan = plan._replace(added=(*plan.added, draft))
+                added.append(draft)
             elif sent.mark == _content_hash(draft.shared):
-                plan = plan._replace(unchanged=(*plan.unchanged, draft.shared.origin))
+                same.append(draft.shared.origin)
             else:
-                dated = draft._replace(shared=_dated_after(draft.shared, sent))
-                plan = plan._replace(changed=(*plan.changed, dated))
-        return plan
+                changed.append(draft._replace(shared=_dated_after(draft.shared, sent)))
+        return SharePlan(
+            id, remote.name, "your key", scope, there, tuple(added), tuple(changed), tuple(same)
+        )
 
-    def plan_withdrawal(self, names: Sequence[str], remote: Remote) -> SendPlan:
+    def plan_withdrawal(self, names: Sequence[str], remote: Remote) -> SharePlan:
         """What withdrawing these records would change."""
         sent = self._store.outbox.items(remote.name)
-        withdrawn = tuple(_find_origin(sent, name) for name in dict.fromkeys(names))
-        return SendPlan(remote, "", "", withdrawn=withdrawn)
+        gone = tuple(_gone(_find_origin(sent, name)) for name in dict.fromkeys(names))
+        return SharePlan("", remote.name, "your key", Scope.TEAM, taken_back=gone)
 
-    def queue(self, plan: SendPlan) -> None:
+    def queue(self, plan: SharePlan) -> None:
         """Queue the changes of a plan; `push` sends them."""
-        items = [self._item(plan, draft.shared) for draft in (*plan.added, *plan.changed)]
+        items = [_item(plan, draft.shared) for draft in (*plan.added, *plan.changed)]
         with self._store.transaction():
             for item in items:
                 self._drop_older(item, (OutboxState.WAITING, OutboxState.REFUSED))
                 self._store.outbox.put(item)
-            for origin in plan.withdrawn:
-                self._withdraw(plan.remote.name, origin)
+            for one in plan.taken_back:
+                self._withdraw(plan.place, one.origin)
 
     def withdraw_everywhere(self, bank: str, origins: Iterable[str]) -> None:
         """Queue the withdrawal, from every server, of records that are erased here."""
@@ -236,8 +253,7 @@ class Outbox:
         if not tried:
             return
         latest = max(tried, key=lambda item: item.queued)
-        now = self._context.now()
-        gone = SharedRecord("", "", "", "", "", "", "", now, origin, gone=True, scope=Scope.TEAM)
+        gone = _gone(origin, self._context.now())
         line = encode_for_server(_dated_after(gone, latest))
         self._store.outbox.put(
             OutboxItem(
@@ -255,32 +271,20 @@ class Outbox:
             if older and known.state in states:
                 self._store.outbox.drop(known)
 
-    def _latest(self, remote: str, bank: str) -> dict[str, OutboxItem]:
-        """The latest item for each record that the server has, or will have, by origin."""
-        return {
-            item.origin: item
-            for item in self._store.outbox.items(remote)
-            if item.bank == bank and item.state is not OutboxState.REFUSED
-        }
 
-    def _remote_bank(self, remote: Remote, id: str) -> str:
-        name = self._context.bank_name(id)
-        remote_bank = remote.bank_for(id, name)
-        if not remote_bank:
-            raise InputError(
-                f"The bank {name} is not listed with {remote.name}. Nothing was sent.",
-                f"`holdfast remote remove {remote.name}`, then add it with --bank {name}=REMOTE.",
-            )
-        return remote_bank
+def _gone(origin: str, now: str = "") -> SharedRecord:
+    """A record that is taken back."""
+    return SharedRecord("", "", "", "", "", "", "", now, origin, gone=True, scope=Scope.TEAM)
 
-    def _item(self, plan: SendPlan, shared: SharedRecord) -> OutboxItem:
-        line = encode_for_server(shared)
-        if isinstance(problem := decode_from_client(line, "me"), str):
-            raise InputError(f"This cannot be shared: {problem}.", "Share less at once.")
-        return OutboxItem(
-            plan.bank, plan.remote.name, str(line["id"]), shared.origin, json.dumps(line),
-            _content_hash(shared), False, OutboxState.WAITING, shared.shared,
-        )  # fmt: skip
+
+def _item(plan: SharePlan, shared: SharedRecord) -> OutboxItem:
+    line = encode_for_server(shared)
+    if isinstance(problem := decode_from_client(line, "me"), str):
+        raise InputError(f"This cannot be shared: {problem}.", "Share less at once.")
+    return OutboxItem(
+        plan.bank, plan.place, str(line["id"]), shared.origin, json.dumps(line),
+        _content_hash(shared), False, OutboxState.WAITING, shared.shared,
+    )  # fmt: skip
 
 
 def _content_hash(shared: SharedRecord) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from holdfast.app.search.code_freshness import WorkingFolders, anchor_since_confirmed
-from holdfast.model.anchors import CodeAnchor, FileFreshness
+from holdfast.app.search.code_freshness import CodeFreshness
+from holdfast.model.anchors import FileFreshness
 from holdfast.model.kinds import record_kind
 from holdfast.model.knowledge import ClaimKind
 from holdfast.model.query import RecordFilter
@@ -39,22 +39,24 @@ class StaleRecord(NamedTuple):
     bank: str = ""
 
 
-class AuditReport(NamedTuple):
-    """The stale records, most changed first, and how many records are fresh, name files that are in
-    no git history that was read (`unknown`), or name no file. `histories` counts the repositories
-    that were read."""
+class Audit(NamedTuple):
+    """The records whose code changed, the most changed first, and how many there are in all
+    (`outdated`); how many records are fresh, name files that are in no git history that was read
+    (`unknown`), or name no file. `histories` counts the repositories that were read."""
 
+    bank: str = ""
     stale: tuple[StaleRecord, ...] = ()
+    outdated: int = 0
     fresh: int = 0
     unknown: int = 0
     about_no_file: int = 0
     histories: int = 0
 
 
-def audit(reader: Reader, bank: str | None, file: str = "") -> AuditReport:
+def audit(reader: Reader, bank: str | None, file: str = "") -> Audit:
     """Compare facts, memories, decisions and rules with the code; with `file` (a path, its end, or
     a folder/) only those that name it."""
-    folders = WorkingFolders(reader, _MAX_FILE_CHECKS)
+    code = CodeFreshness(reader, _MAX_FILE_CHECKS)
     stale: list[tuple[int, StaleRecord]] = []
     fresh = unknown = about_no_file = 0
     banks = [bank] if bank is not None else [known.id for known in reader.banks.all()]
@@ -65,42 +67,26 @@ def audit(reader: Reader, bank: str | None, file: str = "") -> AuditReport:
         if not subject.files or not subject.time:
             about_no_file += 1
             continue
-        found = anchor_since_confirmed(folders, record)
-        if found.freshness is Freshness.UNKNOWN and folders.last_confirmation(record) is None:
+        found, kind = code.of(record), record_kind(record)
+        if found.freshness is Freshness.UNKNOWN and code.last_confirmation(record) is None:
             unknown += 1
         elif found.freshness in (Freshness.FRESH, Freshness.UNKNOWN):
             fresh += 1
         else:
-            stale.append(
-                (sum(f.lines for f in found.files), _stale_record(record, subject.time, found))
-            )
+            one = StaleRecord(
+                uri(kind, record.id), kind, describe_record(record)[0], subject.time,
+                found.freshness, found.description, found.affected_files, record.bank,
+            )  # fmt: skip
+            stale.append((sum(f.lines for f in found.files), one))
     stale.sort(key=lambda pair: (-_severity(pair[1]), -pair[0], pair[1].uri))
-    return AuditReport(
-        stale=tuple(one for _, one in stale),
-        fresh=fresh,
-        unknown=unknown,
-        about_no_file=about_no_file,
-        histories=sum(len(reader.git.repositories(id)) for id in banks),
-    )
+    histories = sum(len(reader.git.repositories(id)) for id in banks)
+    shown = tuple(one for _, one in stale)
+    return Audit("", shown, len(shown), fresh, unknown, about_no_file, histories)
 
 
 def _severity(one: StaleRecord) -> int:
     """Deleted code is worse than changed code, and renamed code is the least."""
     return {Freshness.GONE: 2, Freshness.CHANGED: 1}.get(one.freshness, 0)
-
-
-def _stale_record(record: Record, time: str, found: CodeAnchor) -> StaleRecord:
-    kind = record_kind(record)
-    return StaleRecord(
-        uri=uri(kind, record.id),
-        kind=kind,
-        title=describe_record(record)[0],
-        time=time,
-        freshness=found.freshness,
-        since=found.description,
-        files=found.affected_files,
-        bank=record.bank,
-    )
 
 
 def _records(reader: Reader, bank: str) -> Iterator[Record]:

@@ -28,31 +28,25 @@ _MAX_CAVEATS = 3
 
 def with_freshness(reader: Reader, hits: Sequence[Hit]) -> tuple[Hit, ...]:
     """The hits, with the freshness of their code."""
-    folders = WorkingFolders(reader)
-    return tuple(_add_freshness(reader, hit, folders) for hit in hits)
-
-
-def _add_freshness(reader: Reader, hit: Hit, folders: WorkingFolders) -> Hit:
-    for record in _records(reader, hit.bank, hit.uri):
-        found = anchor_since_confirmed(folders, record)
-        return replace(hit, freshness=found.freshness, since=found.description)
-    return hit
+    code = CodeFreshness(reader)
+    found = ((hit, next(iter(_records(reader, hit.bank, hit.uri)), None)) for hit in hits)
+    return tuple(
+        replace(hit, freshness=(at := code.of(record)).freshness, since=at.description)
+        if record is not None
+        else hit
+        for hit, record in found
+    )
 
 
 def changed_code_notes(reader: Reader, citations: Iterable[Citation]) -> tuple[str, ...]:
     """Sentences on cited code that changed since, one per file."""
-    folders = WorkingFolders(reader)
-    changed: list[tuple[FileFreshness, int]] = []
+    code = CodeFreshness(reader)
+    by_file: dict[str, tuple[FileFreshness, list[int]]] = {}
     for citation in citations:
         for record in _records(reader, None, citation.uri):
-            worst = anchor_since_confirmed(folders, record).affected_files[:1]
-            changed += [(file, citation.number) for file in worst]
-    by_file: dict[str, tuple[FileFreshness, list[int]]] = {}
-    for file, number in changed:
-        by_file.setdefault(file.description, (file, []))[1].append(number)
-    return tuple(
-        _changed_code_note(file, numbers) for file, numbers in list(by_file.values())[:_MAX_CAVEATS]
-    )
+            for worst in code.of(record).affected_files[:1]:
+                by_file.setdefault(worst.description, (worst, []))[1].append(citation.number)
+    return tuple(_changed_code_note(*found) for found in list(by_file.values())[:_MAX_CAVEATS])
 
 
 def _changed_code_note(file: FileFreshness, numbers: Sequence[int]) -> str:
@@ -70,9 +64,10 @@ def _changed_code_note(file: FileFreshness, numbers: Sequence[int]) -> str:
     return f"{file.path} {often}."
 
 
-class WorkingFolders:
-    """The working folder of each bank: the current one if it belongs to the bank, else the one that
-    its history was read from. `max_checks` limits the files that are read per folder."""
+class CodeFreshness:
+    """What became of the code of records. A bank is compared with its working folder: the current
+    one if it belongs to the bank, else the one that its history was read from. `max_checks` limits
+    the files that are read per folder."""
 
     def __init__(self, reader: Reader, max_checks: int = MAX_FILE_CHECKS) -> None:
         self._reader = reader
@@ -80,30 +75,49 @@ class WorkingFolders:
         self._folders: dict[str, DiskCheck] = {}
         self._confirmations: dict[str, dict[str, Curation]] = {}
 
-    @property
-    def reader(self) -> Reader:
-        """The store."""
-        return self._reader
-
     def last_confirmation(self, record: Record) -> Curation | None:
         """The last time that somebody confirmed a record, if ever."""
         if record.bank not in self._confirmations:
             self._confirmations[record.bank] = confirmations(self._reader, record.bank)
         return self._confirmations[record.bank].get(uri(record_kind(record), record.id))
 
-    def of(self, bank: str) -> DiskCheck:
-        """The working folder of a bank; an empty check if there is none."""
-        if bank not in self._folders:
-            self._folders[bank] = self._find(bank)
-        return self._folders[bank]
+    def of(self, record: Record, whole: bool = False) -> CodeAnchor:
+        """The code anchor of a record, with all of its files if `whole`. If somebody confirmed the
+        record after its code changed, only later changes count."""
+        if record.bank not in self._folders:
+            self._folders[record.bank] = self._working_folder(record.bank)
+        disk = self._folders[record.bank]
+        found = anchor(self._reader, record, disk, whole)
+        confirmation = self.last_confirmation(record) if found.affected_files else None
+        if confirmation is None:
+            return found
+        found = anchor(self._reader, record, disk, whole, confirmation.time)
+        kept = (
+            file
+            for file in found.files
+            if file.freshness is not Freshness.GONE or file.since > confirmation.time
+        )
+        return found._replace(files=tuple(kept))
 
-    def _find(self, bank: str) -> DiskCheck:
+    def _working_folder(self, bank: str) -> DiskCheck:
+        """The working folder of a bank; an empty check if there is none."""
         for repository in self._reader.git.repositories(bank):
             beside = str(Path(repository.path).parent)
             for top in (_worktree_here(repository), repository.folder, beside):
                 if top and os.path.exists(os.path.join(top, ".git")):  # noqa: PTH110, PTH118
                     return DiskCheck(top, repository.read_at, self._max_checks, _has_blob)
         return DiskCheck()
+
+
+def whole_anchor(reader: Reader, record: Record) -> CodeAnchor:
+    """The code anchor of one record with all of its files."""
+    return CodeFreshness(reader).of(record, whole=True)
+
+
+def confirmations(reader: Reader, bank: str) -> dict[str, Curation]:
+    """The last confirmation of each record that somebody confirmed, by URI."""
+    log = in_effect(reader.curation.log(bank))
+    return {entry.target: entry for entry in log if entry.action is Action.CONFIRM}
 
 
 def _has_blob(path: str, blob: str) -> bool:
@@ -121,41 +135,10 @@ def _worktree_here(repository: Repository) -> str:
         link = top / ".git"
         if link.is_file():
             git_folder = link.read_text("utf-8").removeprefix("gitdir:").strip()
-            own = (top / git_folder).resolve()
-            return str(top) if own.parent.parent == Path(repository.path) else ""
+            link = (top / git_folder).resolve().parent.parent
     except (HoldfastError, OSError, UnicodeDecodeError):
         return ""
     return str(top) if link == Path(repository.path) else ""
-
-
-def confirmations(reader: Reader, bank: str) -> dict[str, Curation]:
-    """The last confirmation of each record that somebody confirmed, by URI."""
-    log = in_effect(reader.curation.log(bank))
-    return {entry.target: entry for entry in log if entry.action is Action.CONFIRM}
-
-
-def anchor_since_confirmed(
-    folders: WorkingFolders, record: Record, whole: bool = False
-) -> CodeAnchor:
-    """The code anchor of a record. If somebody confirmed the record after its code changed, only
-    later changes count."""
-    disk = folders.of(record.bank)
-    found = anchor(folders.reader, record, disk, whole)
-    if not found.affected_files:
-        return found
-    confirmation = folders.last_confirmation(record)
-    if confirmation is None:
-        return found
-    found = anchor(folders.reader, record, disk, whole, confirmation.time)
-    gone = [
-        f for f in found.files if f.freshness is Freshness.GONE and f.since <= confirmation.time
-    ]
-    return found._replace(files=tuple(file for file in found.files if file not in gone))
-
-
-def whole_anchor(reader: Reader, record: Record) -> CodeAnchor:
-    """The code anchor of one record with all of its files."""
-    return anchor_since_confirmed(WorkingFolders(reader), record, whole=True)
 
 
 def _records(reader: Reader, bank: str | None, name: str) -> list[Record]:

@@ -14,7 +14,7 @@ from holdfast.language import cut
 from holdfast.model.knowledge import EndedSentence, EndReason, quote_reason
 from holdfast.model.query import Citation, Hit, Layer
 from holdfast.model.to_json import to_jsonable
-from holdfast.model.trust import ENDED_STATUSES, Status, Trust
+from holdfast.model.trust import ENDED_STATUSES, Status
 
 if TYPE_CHECKING:
     from holdfast.model.opinions import ReflectionCitation
@@ -142,40 +142,17 @@ def heading(hit: Hit, bank: str = "") -> str:
     return " · ".join(filter(None, parts))
 
 
-def citation_json(citation: Citation | ReflectionCitation) -> Json:
-    """A citation for an agent. Those of a reflection have no layer."""
-    return {
-        "uri": citation.uri,
-        **({"layer": citation.layer.value} if isinstance(citation, Citation) else {}),
-        "time": citation.time,
-        "trust": citation.trust.value,
-        "excerpt": defang(citation.excerpt, _is_from_outside(citation)),
-        **({"shared": _shared_by(citation)} if _shared_by(citation) else {}),
-        **({"ended": citation.ended} if citation.ended else {}),
-        **_browse_url(citation),
-    }
-
-
-def _is_from_outside(citation: Citation | ReflectionCitation) -> bool:
-    return citation.trust is Trust.EXTERNAL or bool(_shared_by(citation))
-
-
-def _shared_by(citation: Citation | ReflectionCitation) -> str:
-    """Who shared it and when, on one line; "" for a record of this memory."""
-    return one_line(citation.shared) if isinstance(citation, Citation) else ""
-
-
-def _browse_url(citation: Citation | ReflectionCitation) -> Json:
-    """Where the pages of `holdfast browse` and of a team server show it."""
-    url = citation.browse_url if isinstance(citation, Citation) else ""
-    return {"browse_url": url} if url else {}
-
-
 def citation_text(citation: Citation | ReflectionCitation) -> str:
     """A citation as a line below an answer."""
-    layer = f" {citation.layer.value}" if isinstance(citation, Citation) else ""
-    shared = _shared_by(citation)
+    layer, shared, _ = _details(citation)
     marks = f" (shared {shared})" if shared else ""
     marks += f" ({citation.ended})" if citation.ended else ""
-    day = citation.time[:10] or UNDATED
-    return one_line(f"[{citation.number}] {day}{layer} {citation.uri}{marks}")
+    head = " ".join(filter(None, (citation.time[:10] or UNDATED, layer, citation.uri)))
+    return one_line(f"[{citation.number}] {head}{marks}")
+
+
+def _details(citation: Citation | ReflectionCitation) -> tuple[str, str, str]:
+    """The layer, who shared it and when, and its page; empty for a reflection's."""
+    if not isinstance(citation, Citation):
+        return "", "", ""
+    return citation.layer.value, one_line(citation.shared), citation.browse_url

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
@@ -91,17 +92,21 @@ class Providers:
         self._folder = folder
         self._book = ReliabilityFile(settings.home)
         self._redactor = Redactor(settings.redact_patterns)
-        self._environment = _environment(settings, folder)
+        here = {"CLAUDE_PROJECT_DIR": str(folder)} if folder else {}
+        # The variables that a manifest may refer to.
+        environment = {**_base_environment(), **here, **dict(settings.providers.env)}
         plugins = find_plugins(settings.claude_dir, folder, settings.providers.plugin_dirs)
         self.problems = plugins.problems
-        read = [read_provider(plugin, self._environment) for plugin in plugins.found]
         skipped = set(settings.providers.skip)
-        self.found = _with_unique_names(
-            [
-                p._replace(problem=_SKIPPED) if skipped & {p.name, p.id} else p
-                for p in read
-                if p is not None
-            ]
+        found = [p for one in plugins.found if (p := read_provider(one, environment)) is not None]
+        names = [one.name for one in found]
+        # Plugins that share a name get their id, which includes the marketplace, as their name.
+        self.found = tuple(
+            one._replace(
+                problem=_SKIPPED if skipped & {one.name, one.id} else one.problem,
+                name=one.id if names.count(one.name) > 1 else one.name,
+            )
+            for one in found
         )
 
     def listed(self) -> list[ProviderStatus]:
@@ -128,49 +133,61 @@ class Providers:
         return found
 
     def tools(self) -> list[OfferedTool]:
-        """The tools that may be called, of every provider that is not paused."""
-        return [
-            offer
-            for item in self.usable()
-            if not item.is_paused
-            for offer in self._offered_tools(item.provider)
-        ]
+        """The tools that may be called, of every provider that is not paused and answers."""
+        found: list[OfferedTool] = []
+        for item in self.usable():
+            if not item.is_paused:
+                with suppress(ProviderError):
+                    found += self._offered_tools(item.provider)
+        return found
+
+    def _offered_tools(self, provider: Provider) -> list[OfferedTool]:
+        guide = self._redacted(clean(provider.prompt))
+
+        async def talk(session: ClientSession, server: Server) -> list[OfferedTool]:
+            return [
+                OfferedTool(
+                    provider.name,
+                    _qualified_name(AllowedTool(server.name, tool.name)),
+                    self._redacted(clean(tool.description)),
+                    tool.schema,
+                    guide,
+                )
+                for tool in await _allowed_tools(session, provider, server)
+            ]
+
+        return self._converse(provider, provider.servers, talk)
 
     def call(self, provider: str, tool: str, arguments: Mapping[str, Any]) -> list[PluginText]:
         """Call a tool that the manifest allows; any other is refused before a process is started.
         `tool` is an `OfferedTool.name`, or the tool's own name if only one server has it."""
         chosen = self.named(provider)
-        allowed = self._allowed(chosen, tool)
-        given = {key: self._redacted_argument(value) for key, value in arguments.items()}
+        fitting = [one for one in chosen.allowed if tool in (_qualified_name(one), one.tool)]
+        if len(fitting) != 1:
+            names = ", ".join(map(_qualified_name, chosen.allowed))
+            what = "is of several servers" if fitting else "is not allowed"
+            raise InputError(f"The tool {tool!r} of {chosen.name} {what}.", f"Allowed: {names}.")
+        given = {key: self._as_argument(value) for key, value in arguments.items()}
 
-        def go(deadline: Deadline) -> list[PluginText]:
-            async def talk(session: ClientSession) -> list[PluginText]:
-                return await self._call_tool(session, chosen, allowed.tool, given)
+        async def talk(session: ClientSession, server: Server) -> list[PluginText]:
+            return await self._call_tool(session, chosen, fitting[0].tool, given)
 
-            return self._converse(chosen.server(allowed.server), deadline, talk)
-
-        return self._recorded(chosen, go)
+        return self._converse(chosen, [chosen.server(fitting[0].server)], talk)
 
     def ask(self, provider: Provider, question: str) -> list[PluginText]:
         """Query every search tool of a provider."""
-        query = self._redacted_argument(question)
+        query = self._as_argument(question)
 
-        def go(deadline: Deadline) -> list[PluginText]:
-            found: list[list[PluginText]] = []
-            for server in provider.servers:
+        async def talk(session: ClientSession, server: Server) -> list[list[PluginText]]:
+            tools = await _allowed_tools(session, provider, server)
+            return [
+                await self._call_tool(session, provider, one.tool, {one.parameter: query})
+                for one in choose_search_tools(tools)
+            ]
 
-                async def talk(session: ClientSession, server: Server = server) -> None:
-                    tools = await _allowed_tools(session, provider, server)
-                    for search in choose_search_tools(tools):
-                        given = {search.parameter: query}
-                        found.append(await self._call_tool(session, provider, search.tool, given))
-
-                self._converse(server, deadline, talk)
-            if not found:
-                raise ProviderError("none of its allowed tools is a search that takes one text")
-            return [text for texts in found for text in texts]
-
-        return self._recorded(provider, go)
+        no_search = "none of its allowed tools is a search that takes one text"
+        found = self._converse(provider, provider.servers, talk, no_search)
+        return [text for texts in found for text in texts]
 
     def retrievers(self, question: str) -> list[Retriever]:
         """A retriever for each provider, the most reliable first; one for a paused provider fails
@@ -178,120 +195,86 @@ class Providers:
         return [self._retriever(item, question) for item in self.usable()]
 
     def _retriever(self, item: ProviderStatus, question: str) -> Retriever:
-        provider = item.provider
-
         def run(reader: object) -> RetrieverResult:
             if item.is_paused:
                 until = item.reliability.resting_until[:16].replace("T", " ")
                 raise ProviderError(f"paused until {until}: {item.reliability.problem}")
-            texts = self.ask(provider, question)
-            places = range(len(texts), 0, -1)
-            return RetrieverResult(
-                [ScoredPassage(_passage(t), n) for n, t in zip(places, texts, strict=True)]
-            )
+            found = [
+                Passage("", PLUGIN_KIND, text.id, "", "", text.text, trust=Trust.EXTERNAL)
+                for text in self.ask(item.provider, question)
+            ]
+            ranked = zip(found, range(len(found), 0, -1), strict=True)
+            return RetrieverResult([ScoredPassage(passage, place) for passage, place in ranked])
 
-        timeout_s = self._timeout_s + _END_S
-        return Retriever(f"provider {provider.name}", run, is_external=True, timeout_s=timeout_s)
+        name, timeout_s = f"provider {item.provider.name}", self._timeout_s + _END_S
+        return Retriever(name, run, is_external=True, timeout_s=timeout_s)
 
-    def _offered_tools(self, provider: Provider) -> list[OfferedTool]:
-        def go(deadline: Deadline) -> list[OfferedTool]:
-            found: list[OfferedTool] = []
-            guide = self._redactor.redact(clean(provider.prompt)).text
-            for server in provider.servers:
-
-                async def talk(session: ClientSession, server: Server = server) -> list[Tool]:
-                    return await _allowed_tools(session, provider, server)
-
-                for tool in self._converse(server, deadline, talk):
-                    name = _qualified_name(AllowedTool(server.name, tool.name))
-                    text = self._redactor.redact(clean(tool.description)).text
-                    found.append(OfferedTool(provider.name, name, text, tool.schema, guide))
-            return found
-
+    def _converse(
+        self,
+        provider: Provider,
+        servers: Sequence[Server],
+        talk: Callable[[ClientSession, Server], Awaitable[list[_T]]],
+        if_nothing: str = "",
+    ) -> list[_T]:
+        """What `talk` gets of each server, all within the time of one question. Records how long it
+        took, or the failure; to get nothing is one if there is a text on that."""
+        load_library()
+        started, deadline = perf_counter(), Deadline(self._timeout_s)
+        environment, folder = _base_environment(), self._folder or Path("/")
+        found: list[_T] = []
         try:
-            return self._recorded(provider, go)
-        except ProviderError:
-            return []
+            for server in servers:
 
-    def _allowed(self, provider: Provider, tool: str) -> AllowedTool:
-        fitting = [one for one in provider.allowed if tool in (_qualified_name(one), one.tool)]
-        if len(fitting) == 1:
-            return fitting[0]
-        names = ", ".join(map(_qualified_name, provider.allowed))
-        what = "is of several servers" if fitting else "is not allowed"
-        raise InputError(f"The tool {tool!r} of {provider.name} {what}.", f"Allowed: {names}.")
+                async def with_server(session: ClientSession, server: Server = server) -> list[_T]:
+                    return await talk(session, server)
+
+                found += converse(server, environment, folder, deadline, with_server)
+            if if_nothing and not found:
+                raise ProviderError(if_nothing)
+        except ProviderError as error:
+            self._book.record(provider.id, self._now(), 0.0, error.message)
+            raise
+        self._book.record(provider.id, self._now(), (perf_counter() - started) * 1000)
+        return found
 
     async def _call_tool(
         self, session: ClientSession, provider: Provider, tool: str, given: Mapping[str, Any]
     ) -> list[PluginText]:
         texts = result_texts(await call_tool(session, tool, given))
-        return [PluginText(provider.name, tool, self._redactor.redact(text).text) for text in texts]
+        return [PluginText(provider.name, tool, self._redacted(text)) for text in texts]
 
-    def _redacted_argument(self, value: Any) -> Any:
+    def _redacted(self, text: str) -> str:
+        return self._redactor.redact(text).text
+
+    def _as_argument(self, value: Any) -> Any:
         """An argument without secrets, cut to a length that plugins can be expected to take."""
-        if not isinstance(value, str):
-            return value
-        return self._redactor.redact(value[:MAX_QUERY_CHARS]).text
-
-    def _recorded(self, provider: Provider, go: Callable[[Deadline], _T]) -> _T:
-        load_library()
-        started = perf_counter()
-        try:
-            done = go(Deadline(self._timeout_s))
-        except ProviderError as error:
-            self._book.record(provider.id, self._now(), 0.0, error.message)
-            raise
-        self._book.record(provider.id, self._now(), (perf_counter() - started) * 1000)
-        return done
-
-    def _converse(
-        self,
-        server: Server,
-        deadline: Deadline,
-        talk: Callable[[ClientSession], Awaitable[_T]],
-    ) -> _T:
-        return converse(server, _base_environment(), self._folder or Path("/"), deadline, talk)
+        return self._redacted(value[:MAX_QUERY_CHARS]) if isinstance(value, str) else value
 
 
 def plugin_retrievers(
     settings: Settings, now: Callable[[], str], folder: str, question: str, plan: RecallPlan
 ) -> list[Retriever]:
     """The retrievers that a plan asks for; if none can run, one that fails with the reason."""
-    if not plan.asks_plugins:
-        return []
     if settings.providers.use == OFF:
         raise InputError(
             'Plugins are not queried: providers.use is "off".',
             f'Put use = "asked" under [providers] in {settings.home / FILE_NAME}.',
         )
-    if plan.as_of:
-        return [_failing_retriever("plugins cannot look back")]
-    found = Providers(settings, now, Path(folder)).retrievers(question)
-    return found or [
-        _failing_retriever("no plugin here can be asked; `holdfast providers` says why")
-    ]
+    if not plan.as_of and (found := Providers(settings, now, Path(folder)).retrievers(question)):
+        return found
+    no_plugin = "no plugin here can be asked; `holdfast providers` says why"
 
-
-def _failing_retriever(why: str) -> Retriever:
     def run(reader: object) -> RetrieverResult:
-        raise ProviderError(why)
+        raise ProviderError("plugins cannot look back" if plan.as_of else no_plugin)
 
-    return Retriever("providers", run, is_external=True)
+    return [Retriever("providers", run, is_external=True)]
 
 
 def _base_environment() -> dict[str, str]:
     """The environment of every plugin. Providers are off in it, so that a plugin that queries
     Holdfast cannot cause a loop."""
-    return {
-        **{n: os.environ[n] for n in _PASSED_VARIABLES if n in os.environ},
-        "HOLDFAST_PROVIDERS": OFF,
-    }
-
-
-def _environment(settings: Settings, folder: Path | None) -> dict[str, str]:
-    """The variables that a manifest may refer to."""
-    here = {"CLAUDE_PROJECT_DIR": str(folder)} if folder else {}
-    return {**_base_environment(), **here, **dict(settings.providers.env)}
+    passed = {n: os.environ[n] for n in _PASSED_VARIABLES if n in os.environ}
+    return {**passed, "HOLDFAST_PROVIDERS": OFF}
 
 
 async def _allowed_tools(session: ClientSession, provider: Provider, server: Server) -> list[Tool]:
@@ -303,13 +286,3 @@ async def _allowed_tools(session: ClientSession, provider: Provider, server: Ser
 
 def _qualified_name(allowed: AllowedTool) -> str:
     return f"mcp__{allowed.server}__{allowed.tool}"
-
-
-def _with_unique_names(found: Sequence[Provider]) -> tuple[Provider, ...]:
-    """Plugins that share a name get their id, which includes the marketplace, as their name."""
-    names = [provider.name for provider in found]
-    return tuple(p._replace(name=p.id) if names.count(p.name) > 1 else p for p in found)
-
-
-def _passage(found: PluginText) -> Passage:
-    return Passage("", PLUGIN_KIND, found.id, "", "", found.text, trust=Trust.EXTERNAL)

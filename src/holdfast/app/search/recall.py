@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Protocol
 from holdfast.app.core.context import ALL_BANKS, Context, current_folder
 from holdfast.errors import HoldfastError
 from holdfast.lazy_dataclass import replace
-from holdfast.model.knowledge import Kind, Network
-from holdfast.model.query import Layer, RecallResult, RetrieverReport
+from holdfast.model.query import Hit, Layer, RecallResult, RetrieverReport
 from holdfast.recall.core.parallel import Retriever
-from holdfast.recall.core.plan import Budget, RecallPlan
+from holdfast.recall.core.plan import Budget, RecallPlan, Strategy
 from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.recall.core.statements import statements
 from holdfast.recall.engine import Ranking, rank, recall
@@ -36,6 +35,7 @@ _CACHED_RECALLS = 64
 _ENOUGH_COVERAGE = 0.75
 # Only this much of a query is searched for words that ask for a reason.
 _QUERY_PREFIX = 2000
+_NO_VECTORS = "Nothing is embedded yet; `holdfast ingest` prepares search by meaning."
 _REASON_SIGNS = ("why", "reason", "cause", "how come", "lead to", "led to", "consequence")
 
 
@@ -49,6 +49,13 @@ def _words_suffice(found: RecallResult) -> bool:
     # Read as they are needed: telling what a hit states takes as long as finding it.
     best = islice((h for h in found.hits if not (h.weak or h.provider) and statements(h)), 2)
     return any(hit.why["coverage_alone"] >= _ENOUGH_COVERAGE for hit in best)
+
+
+def narrowing_notes(plan: RecallPlan) -> tuple[str, ...]:
+    """What is told with an empty result of a search that leaves out most records."""
+    kinds, networks = " or ".join(plan.knowledge), " or ".join(plan.networks)
+    of = " and ".join([f"kind {kinds}"] * bool(kinds) + [f"network {networks}"] * bool(networks))
+    return (f"Only records of {of} were searched.",) if of else ()
 
 
 class SearchElsewhere(Protocol):
@@ -129,26 +136,7 @@ class Search:
 
     def problems(self, plan: RecallPlan) -> tuple[str, ...]:
         """What a search by this plan has to do without, as sentences."""
-        failed = self._failed_retrievers(plan)
-        return tuple(f"By words alone: {retriever.problem}" for retriever in failed)
-
-    def missing_networks_hint(self, bank: str | None, networks: Sequence[Network]) -> str:
-        """What to tell a user whose bank has no memory in any of these networks, else ""."""
-        if not networks:
-            return ""
-        from holdfast.app.core.memory_networks import missing_networks_note
-
-        id = self._context.bank_id(bank)
-        return missing_networks_note(self._context.store, id, self._context.bank_name(id), networks)
-
-    def missing_kinds_hint(self, bank: str | None, kinds: Sequence[Kind]) -> str:
-        """What to tell a user whose bank knows nothing of any of these kinds, else ""."""
-        if not kinds:
-            return ""
-        from holdfast.app.core.memory_networks import missing_kinds_note
-
-        id = self._context.bank_id(bank)
-        return missing_kinds_note(self._context.store, id, self._context.bank_name(id), kinds)
+        return tuple(f"By words alone: {one.problem}" for one in self._failed_retrievers(plan))
 
     def _search(self, query: str, bank: str | None, plan: RecallPlan) -> RecallResult:
         id = self._context.bank_id(bank)
@@ -170,7 +158,7 @@ class Search:
         modification times are compared."""
         context = self._context
         named = bool(name or context.settings.bank)
-        if not bank or context.settings.principal is not None:
+        if not bank or context.only_reads or context.settings.principal is not None:
             return  # whoever comes through a server does not work in this folder
         seen = context.store.rules.files(bank)
         root = next((file.root for file in seen), "") if named else project_root(current_folder())
@@ -184,15 +172,14 @@ class Search:
         """What is found in a bank, by its id; the result does not name the bank. A cached result is
         valid for the same state of the store within the same minute, because "today" changes.
         Results that lack a retriever are not cached."""
-        context = self._context
-        minute = context.now()[:16]
-        key = (context.store.generation(), minute, self._visible_banks(), bank, query, plan)
-        cached = self._cache.get(key)
-        if cached is not None:
+        context, principal = self._context, self._context.settings.principal
+        visible = principal.banks if principal else None
+        key = (context.store.generation(), context.now()[:16], visible, bank, query, plan)
+        if (cached := self._cache.get(key)) is not None:
             return cached
         external: list[Retriever] = []
         if self.elsewhere is not None:
-            found = self.elsewhere.recall(context.settings.principal, bank, query, plan)
+            found = self.elsewhere.recall(principal, bank, query, plan)
         else:
             external = self._external_retrievers(query, bank, plan)
             found = self._recall_here(bank, query, plan, external)
@@ -210,17 +197,12 @@ class Search:
         found = replace(found, strategies=(*found.strategies, *self._failed_retrievers(plan)))
         return self._with_fallback(found, bank, plan)
 
-    def _visible_banks(self) -> tuple[str, ...] | None:
-        principal = self._context.settings.principal
-        return principal.banks if principal else None
-
     def _allowed(self, plan: RecallPlan) -> RecallPlan:
         """The plan without remote servers where none may be queried, so that the client for them
         is not imported."""
         settings = self._context.settings
-        wanted = plan.asks_remotes and settings.remote.use != OFF
         # Remote keys belong to the owner of this memory, not to whoever queries it by a server.
-        wanted = wanted and settings.principal is None
+        wanted = plan.asks_remotes and settings.remote.use != OFF and settings.principal is None
         return plan._replace(remotes=wanted and settings.remotes.exists())
 
     def _external_retrievers(
@@ -229,6 +211,8 @@ class Search:
         """Retrievers that query plugins and remote servers, if the plan wants any."""
         context = self._context
         retrievers: list[Retriever] = []
+        if context.only_reads:
+            return retrievers
         if plan.asks_plugins and context.settings.principal is None:
             from holdfast.app.search.plugin_search import plugin_retrievers
 
@@ -248,18 +232,17 @@ class Search:
         """Where nothing was found: records of the time asked about, a grep of raw transcripts,
         and suggestions. Imported only then, because it is rare."""
         filtered = plan.as_of or plan.networks or plan.kinds or plan.agent or plan.knowledge
+        filtered = filtered or plan.strategies
         ours = any(hit.layer is not Layer.PROVIDERS and not hit.weak for hit in found.hits)
         if ours or plan.budget is Budget.LOW or bank == "" or filtered:
             return found
-        from holdfast.capture.redact import Redactor
-        from holdfast.recall.fallback import run_fallbacks
+        from holdfast.recall.fallback import GREP_TIMEOUT_S, run_fallbacks
 
         context = self._context
         query = read_query(context.store, bank, found.query, context.now)
-        redactor = Redactor(context.settings.redact_patterns)
-        # A raw line does not say whether it was excluded from the memory on purpose.
-        grep = not (context.settings.exclude_tools or context.settings.exclude_paths)
-        fallen = run_fallbacks(context.store, bank, query, redactor, plan, grep)
+        grep, limit_s = plan.raw and self.may_read_raw, plan.timeout_s or GREP_TIMEOUT_S
+        redactor = context.redactor()
+        fallen = run_fallbacks(context.store, bank, query, redactor, plan, grep, limit_s)
         return replace(
             found,
             abstained=found.abstained and not fallen.hits,
@@ -267,6 +250,32 @@ class Search:
             fallbacks=fallen.used,
             suggestions=fallen.suggestions,
         )
+
+    def grep(self, words: str, bank: str | None, limit: int, limit_s: float) -> tuple[Hit, ...]:
+        """What has these words exactly: stored turns first, then what tools printed, as raw
+        transcripts have it."""
+        from holdfast.recall.core.candidates import Candidate
+        from holdfast.recall.fallback import RAW_GREP, grep
+        from holdfast.recall.ranking.hits import make_hit
+
+        context, id = self._context, self._context.bank_id(bank)
+        stored = context.store.passages.search(id, [words.strip()], [Layer.TRANSCRIPTS], limit)
+        hits = [
+            make_hit(context.store, Candidate(one.passage, {RAW_GREP: n}, score=1 / (n + 1)))
+            for n, one in enumerate(stored, 1)
+        ]
+        if len(hits) < limit and self.may_read_raw:
+            query = read_query(context.store, id, words, context.now)
+            raw = grep(context.store, id, query, context.redactor(), limit_s)
+            known = {one.uri for one in hits}
+            hits += islice((one for one in raw if one.uri not in known), limit - len(hits))
+        return tuple(hits)
+
+    @property
+    def may_read_raw(self) -> bool:
+        """Whether the settings leave nothing out: a raw line does not say whether it was."""
+        settings = self._context.settings
+        return not (settings.exclude_tools or settings.exclude_paths)
 
     def load_model(self) -> SemanticSearch | None:
         """Load the embedding model, if the settings allow one and anything is embedded."""
@@ -289,10 +298,14 @@ class Search:
 
     def _meaning_for(self, plan: RecallPlan) -> SemanticSearch | None:
         """The model, if the plan may use one. Where it cannot be loaded, words still answer."""
-        return None if plan.budget is Budget.LOW else self.load_model()
+        wanted = plan.budget is not Budget.LOW and plan.runs(Strategy.SEMANTIC)
+        return self.load_model() if wanted else None
 
     def _failed_retrievers(self, plan: RecallPlan) -> tuple[RetrieverReport, ...]:
-        """The semantic retriever with its problem, if its model could not be loaded."""
-        if not self._model_problem or plan.budget is Budget.LOW:
+        """The semantic retriever with its problem, if its model could not be loaded, or if it is
+        asked for by its name and there is nothing that it could search."""
+        if plan.budget is Budget.LOW or not plan.runs(Strategy.SEMANTIC):
             return ()
-        return (RetrieverReport("semantic", 0, 0, problem=self._model_problem),)
+        is_named = plan.strategies and self._meaning is None and self.elsewhere is None
+        problem = self._model_problem or (_NO_VECTORS if is_named else "")
+        return (RetrieverReport("semantic", 0, 0, problem=problem),) if problem else ()

@@ -17,36 +17,13 @@ from holdfast.sources.rule_locations import RuleLocation, find_rule_files
 from holdfast.store.protocol import Reader, Writer
 
 
-def rule_files_for(settings: Settings, banks: Banks, root: str) -> list[RuleLocation]:
-    """The rule files of a project, without those that the settings exclude."""
-    if root and banks.is_excluded(root):
-        return []
-    found = find_rule_files(root, str(settings.claude_dir))
-    return [location for location in found if not _excluded(location, settings.exclude_paths)]
-
-
-def _excluded(location: RuleLocation, patterns: Sequence[str]) -> bool:
-    """Whether the settings exclude a file."""
-    expanded = [p for given in patterns for p in (given.rstrip("/"), given.rstrip("/") + "/*")]
-    return any(fnmatch(name, p) for name in (location.path, location.file) for p in expanded)
-
-
 def sync_rules(writer: Writer, settings: Settings, banks: Banks, bank: str, root: str = "") -> bool:
     """Read the rule files of a bank that changed; returns whether any rule changed."""
     root = root or bank_root(writer, bank)
-    locations = rule_files_for(settings, banks, root)
+    locations = _rule_files(settings, banks, root)
     if rules_are_current(writer, bank, locations):
         return False
     return store_rules(writer, bank, root, locations, Redactor(settings.redact_patterns))
-
-
-def current_rules(reader: Reader, settings: Settings, banks: Banks, bank: str) -> Sequence[Rule]:
-    """The rules of a bank as its files have them now. Nothing is stored."""
-    root = bank_root(reader, bank)
-    locations = rule_files_for(settings, banks, root)
-    if rules_are_current(reader, bank, locations):
-        return reader.rules.all(bank)
-    return read_rules(bank, root, locations, Redactor(settings.redact_patterns))[1]
 
 
 def sync_rules_if_writable(
@@ -56,3 +33,25 @@ def sync_rules_if_writable(
     is."""
     with suppress(StoreError):
         sync_rules(writer, settings, banks, bank, root)
+
+
+def current_rules(reader: Reader, settings: Settings, banks: Banks, bank: str) -> Sequence[Rule]:
+    """The rules of a bank as its files have them now. Nothing is stored."""
+    root = bank_root(reader, bank)
+    locations = _rule_files(settings, banks, root)
+    if rules_are_current(reader, bank, locations):
+        return reader.rules.all(bank)
+    return read_rules(bank, root, locations, Redactor(settings.redact_patterns))[1]
+
+
+def _rule_files(settings: Settings, banks: Banks, root: str) -> list[RuleLocation]:
+    """The rule files of a project, without those that the settings exclude."""
+    if root and banks.is_excluded(root):
+        return []
+    given = [pattern.rstrip("/") for pattern in settings.exclude_paths]
+    patterns = [one for pattern in given for one in (pattern, f"{pattern}/*")]
+    return [
+        found
+        for found in find_rule_files(root, str(settings.claude_dir))
+        if not any(fnmatch(name, p) for name in (found.path, found.file) for p in patterns)
+    ]

@@ -22,8 +22,6 @@ from holdfast.refine.core.banks import find_bank_by_name, unknown_bank_hint
 from holdfast.regex import regex
 from holdfast.times import format_time
 
-_PREFIX = "hf"
-_SECRET_BITS = 256
 _KEY = regex(r"hf_([0-9a-f]{8})_([A-Za-z0-9_-]{32,128})")
 _SPAN = regex(r"(\d{1,5})([hdwy])")
 _HOURS_PER_UNIT = {"h": 1, "d": 24, "w": 24 * 7, "y": 24 * 365}
@@ -32,13 +30,13 @@ _MAX_NAME_LENGTH = 100
 
 class KeyRequest(NamedTuple):
     """The key to create: the name of its user or use, the names of its banks (none for all), what
-    it allows, and when it expires as `expiry` reads it ("" for never)."""
+    it allows, when it expires as `expiry` reads it ("" for never), and whether banks that do not
+    exist are created."""
 
     name: str
     banks: Sequence[str] = ()
     level: Level = Level.READ
     expires: str = ""
-    # Whether banks that do not exist are created.
     make_banks: bool = False
 
 
@@ -51,20 +49,14 @@ def make_key(memory: Holdfast, request: KeyRequest) -> tuple[str, ApiKey]:
         )
     now = memory.now()
     expires = expiry(request.expires, now) if request.expires else ""
-    id, secret, salt = (
-        secrets.token_hex(4),
-        secrets.token_urlsafe(_SECRET_BITS // 8),
-        secrets.token_hex(16),
-    )
+    id, secret, salt = secrets.token_hex(4), secrets.token_urlsafe(32), secrets.token_hex(16)
+    hashed = _hash_secret(salt, secret)
     with memory.store.transaction():
-        banks = tuple(
-            dict.fromkeys(_bank_id(memory, one, request.make_banks) for one in request.banks)
-        )
-        key = ApiKey(
-            id, name, salt, hash_secret(salt, secret), banks or None, request.level, now, expires
-        )
+        found = [_bank_id(memory, one, request.make_banks) for one in request.banks]
+        banks = tuple(dict.fromkeys(found)) or None
+        key = ApiKey(id, name, salt, hashed, banks, request.level, now, expires)
         memory.store.api_keys.add(key)
-    return f"{_PREFIX}_{id}_{secret}", key
+    return f"hf_{id}_{secret}", key
 
 
 def _bank_id(memory: Holdfast, name: str, create: bool) -> str:
@@ -73,14 +65,11 @@ def _bank_id(memory: Holdfast, name: str, create: bool) -> str:
         return found.id
     if create:
         return memory.context.bank_maker.ensure_named(memory.store, name)
-    raise NotFoundError(
-        f"There is no bank {name!r}.",
-        f"{unknown_bank_hint(memory.store, name)} --make-banks makes it, empty.",
-    )
+    hint = unknown_bank_hint(memory.store, name)
+    raise NotFoundError(f"There is no bank {name!r}.", f"{hint} --make-banks makes it, empty.")
 
 
-def hash_secret(salt: str, secret: str) -> str:
-    """The hash of a secret that is stored."""
+def _hash_secret(salt: str, secret: str) -> str:
     return hashlib.sha256(f"{salt}:{secret}".encode()).hexdigest()
 
 
@@ -92,7 +81,7 @@ def split_key(text: str) -> tuple[str, str]:
 
 def secret_matches(key: ApiKey, secret: str) -> bool:
     """Whether this is the secret of the key; takes the same time for any secret."""
-    return hmac.compare_digest(hash_secret(key.salt, secret).encode(), key.hash.encode())
+    return hmac.compare_digest(_hash_secret(key.salt, secret).encode(), key.hash.encode())
 
 
 def revoke_key(memory: Holdfast, id: str) -> ApiKey:
@@ -101,21 +90,19 @@ def revoke_key(memory: Holdfast, id: str) -> ApiKey:
     if len(found) != 1:
         problem = f"Several keys start with {id!r}." if found else f"There is no key {id!r}."
         raise NotFoundError(problem, "`holdfast key list` lists them.")
+    now, (key,) = memory.now(), found
     with memory.store.transaction():
-        if not memory.store.api_keys.revoke(found[0].id, memory.now()):
-            raise InputError(
-                f"The key {found[0].id} is revoked already.", "It no longer gives access."
-            )
-    return next(key for key in memory.store.api_keys.all() if key.id == found[0].id)
+        if not memory.store.api_keys.revoke(key.id, now):
+            raise InputError(f"The key {key.id} is revoked already.", "It no longer gives access.")
+    return key._replace(revoked=now)
 
 
 def expiry(text: str, now: str) -> str:
     """When a key expires: after a span (`12h`, `90d`, `4w`, `1y`), or on a day (`2027-01-31`)."""
-    span = _SPAN.fullmatch(text)
     try:
-        start = datetime.fromisoformat(now)
-        if span:
-            end = start + timedelta(hours=int(span[1]) * _HOURS_PER_UNIT[span[2]])
+        if span := _SPAN.fullmatch(text):
+            hours = int(span[1]) * _HOURS_PER_UNIT[span[2]]
+            end = datetime.fromisoformat(now) + timedelta(hours=hours)
         else:
             end = datetime.fromisoformat(text)
             end = end.replace(tzinfo=end.tzinfo or UTC).astimezone(UTC)
@@ -124,6 +111,6 @@ def expiry(text: str, now: str) -> str:
             f"{text!r} is not a valid time to expire.",
             "Write 12h, 90d, 4w, 1y, or a day like 2027-01-31.",
         ) from error
-    if end <= start:
+    if end <= datetime.fromisoformat(now):
         raise InputError(f"{text!r} is in the past.", "Give a later time.")
     return format_time(end)

@@ -1,39 +1,38 @@
-"""Recalls in other processes, for a server: the server's end. What runs there is in `searcher`.
+"""Recalls in other processes, for a server.
 
 Python runs one thread at a time, so a server that recalls in its own threads uses one core, however
-many clients it has. A `SearchProcess` sends a recall to a process of its own and waits for what it
-finds; a server has one for each core (`SearchProcesses`). Everything else (keys, limits, sessions,
-events, metrics, writes) stays in the server, so there is one of each. Vectors are mapped from the
-files of the home, so all processes share them.
-
-A process reads calls from a socket and ends when the server's end of it is closed, in whichever
-way the server ended. It only reads: to kill it loses nothing.
+many clients it has. Each process opens the memory and recalls, one question after the other; a
+server has one for each core. Everything else (keys, limits, sessions, events, writes)
+stays in the server, so there is one of each. Vectors are mapped from the files of the home, so all
+processes share them. They only read: to kill one loses nothing.
 """
 
 from __future__ import annotations
 
 import os
-import socket
-import subprocess
+import signal
 import sys
 import threading
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
-from multiprocessing.connection import Connection
+from collections.abc import Callable, Sequence
+from concurrent.futures import BrokenExecutor, CancelledError, ProcessPoolExecutor
+from contextlib import nullcontext
+from multiprocessing import active_children, get_context, parent_process
+from typing import Any, TypeVar
 
-from holdfast import errors
-from holdfast.errors import BusyError, HoldfastError
-from holdfast.lazy_named_tuple import NamedTuple
+from holdfast.app.core.backends import database_identity
+from holdfast.app.memory import Holdfast
+from holdfast.errors import BusyError
 from holdfast.model.query import RecallResult
 from holdfast.principal import Principal
 from holdfast.recall.core.plan import RecallPlan
 from holdfast.settings import Settings
 
-_PROGRAM = "holdfast.app.server.searcher"
-# How often a recall is tried: again if its process ended, because it was killed for its memory.
+# How often a call is tried: again if its process ended, because it was killed for its memory.
 _TRIES = 2
 # The libraries that multiply vectors start as many threads as there are cores, in each process.
 _THREAD_LIMITS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+
+T = TypeVar("T")
 
 
 def count_cores() -> int:
@@ -45,179 +44,127 @@ def count_cores() -> int:
 
 def default_workers(system: str = sys.platform) -> int:
     """How many processes search unless the settings say: one a core, but none beside the server
-    on Windows, where a process cannot be given an open socket."""
+    on Windows, where it was never tried."""
     return 1 if system == "win32" else count_cores()
 
 
-class RecallCall(NamedTuple):
-    """What to recall: in the name of whom (None: the owner), in which bank, by its id."""
-
-    principal: Principal | None
-    bank: str | None
-    query: str
-    plan: RecallPlan
-
-
-class CosinesCall(NamedTuple):
-    """A query, and the texts to compare it with."""
-
-    query: str
-    texts: tuple[str, ...]
-
-
-class RecallFailure(NamedTuple):
-    """An error of a recall: the name of its class, and its words."""
-
-    kind: str
-    message: str
-    remedy: str
-
-
-class SearchProcess:
-    """The server's end. One thread recalls at a time; another may end it."""
-
-    def __init__(self, settings: Settings, timeout_s: float, threads: int = 1) -> None:
-        """`timeout_s` is the longest that a recall may take; the process starts with the first
-        one, and multiplies with so many threads."""
-        self._settings = settings
-        self._timeout_s = timeout_s
-        self._environment = {**os.environ, **dict.fromkeys(_THREAD_LIMITS, str(threads))}
-        self._running: tuple[subprocess.Popen[bytes], Connection] | None = None
-        self._is_ended = False
-        self._lock = threading.Lock()
-
-    @property
-    def is_running(self) -> bool:
-        """Whether there is a process."""
-        return self._running is not None
-
-    def recall(
-        self, principal: Principal | None, bank: str | None, query: str, plan: RecallPlan
-    ) -> RecallResult:
-        """As `Search.recall_in_bank`, in the name of the principal."""
-        found = self._call(RecallCall(principal, bank, query, plan))
-        assert isinstance(found, RecallResult)
-        return found
-
-    def cosines(self, query: str, texts: Sequence[str]) -> list[float]:
-        """As `Search.cosines`."""
-        found = self._call(CosinesCall(query, tuple(texts)))
-        assert isinstance(found, list)
-        return found
-
-    def _call(self, call: RecallCall | CosinesCall) -> RecallResult | list[float]:
-        for _ in range(_TRIES):
-            _, connection = self._started()
-            try:
-                connection.send(call)
-                if not connection.poll(self._timeout_s):
-                    break
-                return _result(connection.recv())
-            except (OSError, EOFError):
-                self._end_process()
-        self._end_process()
-        raise BusyError("The search took too long, or its process ended.", "Ask again.")
-
-    def end(self) -> None:
-        """End the process, whatever it does, and start no other."""
-        with self._lock:
-            self._is_ended = True
-        self._end_process()
-
-    def _started(self) -> tuple[subprocess.Popen[bytes], Connection]:
-        with self._lock:
-            if self._is_ended:
-                raise BusyError("The server is stopping.", "Try again in a moment.")
-            if self._running is None:
-                self._running = self._start()
-            return self._running
-
-    def _start(self) -> tuple[subprocess.Popen[bytes], Connection]:
-        own, other = socket.socketpair()
-        with other:
-            # Both write to the log of the server, and neither to its output.
-            process = subprocess.Popen(
-                [sys.executable, "-m", _PROGRAM, str(other.fileno())],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                pass_fds=(other.fileno(),),
-                env=self._environment,
-            )
-        connection = Connection(own.detach())
-        connection.send(self._settings)
-        return process, connection
-
-    def _end_process(self) -> None:
-        with self._lock:
-            running, self._running = self._running, None
-        if running is None:
-            return
-        process, connection = running
-        process.kill()
-        process.wait()
-        connection.close()
-
-
 class SearchProcesses:
-    """So many search processes, for more threads than that: a thread has one only while it
-    recalls, so that it is not idle while the thread turns what it found into an answer."""
+    """So many search processes. Each starts when a call finds all others busy."""
 
     def __init__(self, settings: Settings, timeout_s: float, count: int, threads: int = 1) -> None:
-        """`timeout_s` is the longest that a recall may take, or wait for a process; each multiplies
-        with so many threads, and starts when a recall finds all others busy."""
+        """`timeout_s` is the longest that a recall may take, with the wait for a process; each
+        multiplies with so many threads."""
+        self._settings = settings
         self._timeout_s = timeout_s
-        self._all = [SearchProcess(settings, timeout_s, threads) for _ in range(count)]
-        # The one that was used last is the last: it runs already.
-        self._idle = list(self._all)
-        self._changed = threading.Condition()
-        self._last = threading.local()
+        self._count = count
+        self._threads = threads
+        self._lock = threading.Lock()
+        self._is_ended = False
+        self._pool: ProcessPoolExecutor | None = None
 
     @property
     def running(self) -> int:
         """How many there are by now."""
-        return sum(one.is_running for one in self._all)
+        return len(active_children()) if self._pool is not None else 0
 
     def recall(
         self, principal: Principal | None, bank: str | None, query: str, plan: RecallPlan
     ) -> RecallResult:
-        """As `SearchProcess.recall`, in the first process that is idle."""
-        with self.borrowed() as process:
-            self._last.process = process
-            return process.recall(principal, bank, query, plan)
+        """As `Search.recall_in_bank`, in the name of a principal; None: of the owner."""
+        return self._call(_recall, principal, bank, query, plan)
 
     def cosines(self, query: str, texts: Sequence[str]) -> list[float]:
-        """As `SearchProcess.cosines`, in the process in which this thread last recalled: it has
-        loaded the model for that."""
-        with self.borrowed(getattr(self._last, "process", None)) as process:
-            return process.cosines(query, texts)
+        """As `Search.cosines`."""
+        return self._call(_cosines, query, tuple(texts))
+
+    def _call(self, task: Callable[..., T], *arguments: Any) -> T:
+        for _ in range(_TRIES):
+            pool = self._started()
+            try:
+                future = pool.submit(task, *arguments)
+            except RuntimeError:  # another thread has just seen that it is broken
+                self._kill(pool)
+                continue
+            try:
+                return future.result(self._timeout_s)
+            except TimeoutError:
+                self._kill(pool)
+                break
+            except (BrokenExecutor, CancelledError):
+                self._kill(pool)
+        raise BusyError("The search took too long, or its process ended.", "Ask again.")
+
+    def _started(self) -> ProcessPoolExecutor:
+        with self._lock:
+            if self._is_ended:
+                raise BusyError("The server is stopping.", "Try again in a moment.")
+            if self._pool is None:
+                # Not forked: a fork has the locks of the server's threads, but not the threads.
+                self._pool = ProcessPoolExecutor(
+                    self._count, get_context("spawn"), _prepare, (self._settings, self._threads)
+                )
+            return self._pool
+
+    def _kill(self, pool: ProcessPoolExecutor | None) -> None:
+        """End the processes, whatever they do; the next call starts others."""
+        with self._lock:
+            if pool is None or pool is not self._pool:
+                return
+            self._pool = None
+        for process in active_children():
+            process.kill()
+        pool.shutdown(cancel_futures=True)
 
     def end(self) -> None:
         """End all, whatever they do, and start no other."""
-        for process in self._all:
-            process.end()
-
-    @contextmanager
-    def borrowed(self, wanted: SearchProcess | None = None) -> Generator[SearchProcess]:
-        """An idle process, or the wanted one as soon as it is idle; nobody else has it."""
-        with self._changed:
-            there = self._changed.wait_for(
-                lambda: self._idle and (wanted is None or wanted in self._idle), self._timeout_s
-            )
-            if not there:
-                raise BusyError("All searches take too long.", "Ask again.")
-            process = wanted or self._idle[-1]
-            self._idle.remove(process)
-        try:
-            yield process
-        finally:
-            with self._changed:
-                self._idle.append(process)
-                self._changed.notify_all()
+        with self._lock:
+            self._is_ended = True
+            pool = self._pool
+        self._kill(pool)
 
 
-def _result(found: RecallResult | list[float] | RecallFailure) -> RecallResult | list[float]:
-    """What a call found; raises its error as it was raised there."""
-    if not isinstance(found, RecallFailure):
-        return found
-    kind = getattr(errors, found.kind, HoldfastError)
-    raise kind(found.message, found.remedy)
+class _Process:
+    """What a search process has: the settings, and the memory, by the identity of its file."""
+
+    settings: Settings
+    memory: tuple[object, Holdfast] | None = None
+
+
+def _prepare(settings: Settings, threads: int) -> None:
+    """Begin in a new process, which ends with the server, in whichever way that ends. An interrupt
+    of the whole group is the server's to handle: it lets running requests finish."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for name in _THREAD_LIMITS:
+        os.environ.setdefault(name, str(threads))
+    threading.Thread(target=_end_with_server, daemon=True).start()
+    _Process.settings = settings
+
+
+def _end_with_server() -> None:
+    server = parent_process()
+    if server is not None:
+        server.join()
+        os._exit(0)
+
+
+def _memory() -> Holdfast:
+    """The memory, opened anew where its file was replaced."""
+    seen = database_identity(_Process.settings.database)
+    if _Process.memory is None or _Process.memory[0] != seen:
+        if _Process.memory is not None:
+            _Process.memory[1].close()
+            _Process.memory = None
+        _Process.memory = (seen, Holdfast(_Process.settings, create=False))
+    return _Process.memory[1]
+
+
+def _recall(
+    principal: Principal | None, bank: str | None, query: str, plan: RecallPlan
+) -> RecallResult:
+    memory = _memory()
+    with memory.scoped_to(principal) if principal else nullcontext():
+        return memory.search.recall_in_bank(bank, query, plan)
+
+
+def _cosines(query: str, texts: tuple[str, ...]) -> list[float]:
+    return _memory().search.cosines(query, texts)

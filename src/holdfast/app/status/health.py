@@ -11,6 +11,7 @@ from time import time
 from typing import NamedTuple
 
 from holdfast.app.core.lease import WorkerStatus, worker_status
+from holdfast.app.ingest.stages import stages_behind
 from holdfast.app.memory import Holdfast
 from holdfast.capture.home_paths import HomePaths
 from holdfast.capture.inbox import inbox_folders, list_events
@@ -18,6 +19,8 @@ from holdfast.hosts.claude_code.detect import HookStatus, detect_hooks
 from holdfast.hosts.claude_code.install_record import OTHER_AGENTS, InstallRecord
 from holdfast.model.ledgers.failed_tasks import FailedTask
 from holdfast.model.ledgers.lines import Source, SourceState
+from holdfast.refine.core.rules_version import RULES_VERSION
+from holdfast.refine.model_output.prompts import PROMPT_VERSION
 from holdfast.settings import Settings
 from holdfast.sources.claude_code.files import AGENT, default_folder, find_transcripts
 from holdfast.sources.fingerprint import stamp_of
@@ -25,7 +28,7 @@ from holdfast.times import format_time
 
 _DAY_S = 86400.0
 # A worker takes an event within seconds, so one that is older than this is not going to be taken.
-LATE_EVENTS_S = 600.0
+_LATE_EVENTS_S = 600.0
 # Warn this many days before Claude Code deletes a transcript that is not fully read, or half of its
 # cleanup period if that is shorter. Earlier warnings would concern files that the worker reads in
 # time anyway.
@@ -53,9 +56,8 @@ SKIP_REASON_TEXT = {
 
 class InboxStatus(NamedTuple):
     """The hook events that no worker has taken yet; times in seconds since 1970, 0 if there are
-    none. `folder` is None if hooks have no inbox."""
+    none."""
 
-    folder: Path | None = None
     events: int = 0
     bytes: int = 0
     oldest: float = 0.0
@@ -82,6 +84,21 @@ class ArchiveStatus(NamedTuple):
     first_in_days: float = 0.0
 
 
+class OutdatedCounts(NamedTuple):
+    """What could be derived again: `unfinished` sessions have no derived records yet, `rules`
+    sessions were derived by older rules, `prompts` sessions were summarised with older prompts,
+    `stages` names the knowledge stages that have not processed every change."""
+
+    unfinished: int = 0
+    rules: int = 0
+    prompts: int = 0
+    stages: tuple[str, ...] = ()
+
+    @property
+    def any(self) -> bool:
+        return bool(self.rules or self.prompts or self.stages)
+
+
 class Verdict(NamedTuple):
     """Whether capture works (`state` is works, lags, off or broken), a sentence that says so, and
     what to do if it does not."""
@@ -92,22 +109,19 @@ class Verdict(NamedTuple):
 
 
 class Health(NamedTuple):
-    """The facts about capture. `last_event` is the time of the latest known activity,
-    `last_hook_event` that of the latest hook event; both are "" if there is none. `gone` counts the
-    transcripts that are gone from disk, and their lines that are kept."""
+    """The facts about capture, and the first `problem` with it. `last_event` is the time of the
+    latest known activity, `last_hook_event` that of the latest hook event; both are "" if there is
+    none. `gone` counts the transcripts that are gone from disk, and their lines that are kept."""
 
-    hooks: HookStatus
+    problem: Verdict | None
     inbox: InboxStatus
     worker: WorkerStatus
-    disk: DiskUse
     archive: ArchiveStatus
     failed_tasks: tuple[FailedTask, ...]
     last_event: str
+    last_hook_event: str
     last_ingest: str
     gone: tuple[int, int]
-    scripts_present: bool
-    last_hook_event: str = ""
-    other_agents_installed: bool = False
 
 
 def current_folder() -> Path | None:
@@ -122,40 +136,40 @@ def gather_health(memory: Holdfast, folder: Path | None) -> Health:
     """Gather the facts; hook settings are those of the user and of the project in `folder`."""
     settings, reader = memory.settings, memory.reader
     paths = HomePaths(settings.home)
-    hooks = detect_hooks(settings.claude_dir, folder)
-    inbox = inbox_status(paths)
-    sources = reader.sources.all()
-    gone = [
-        source.lines
-        for source in sources
-        if source.state is SourceState.GONE and source.agent == AGENT
-    ]
+    hooks, inbox = detect_hooks(settings.claude_dir, folder), inbox_status(paths)
+    worker, tasks, sources = (
+        worker_status(paths),
+        memory.inventory.failed_tasks(),
+        reader.sources.all(),
+    )
+    archive = archive_status(sources, settings, hooks.kept_days)
+    gone = [one.lines for one in sources if one.state is SourceState.GONE and one.agent == AGENT]
     newest = max([inbox.newest, *(stat.st_mtime for stat in _file_stats(paths.journals))])
     last_hook_event = format_time(datetime.fromtimestamp(newest, UTC)) if newest else ""
+    last_event = max(reader.sessions.last_end(), last_hook_event)
     return Health(
-        hooks=hooks,
-        inbox=inbox,
-        worker=worker_status(paths),
-        disk=disk_use(settings),
-        archive=archive_status(sources, settings, hooks.kept_days),
-        failed_tasks=tuple(memory.inventory.failed_tasks()),
-        last_event=max(reader.sessions.last_end(), last_hook_event),
-        last_ingest=max((source.read_at for source in sources), default=""),
-        gone=(len(gone), sum(gone)),
-        scripts_present=(paths.hooks / "capture.sh").is_file(),
-        last_hook_event=last_hook_event,
-        other_agents_installed=bool(InstallRecord(paths.home, OTHER_AGENTS).files),
+        not_set_up(hooks, paths)
+        or events_wait(inbox, worker)
+        or _tasks_failed(tasks, last_event)
+        or deleted_soon(archive),
+        inbox,
+        worker,
+        archive,
+        tuple(tasks),
+        last_event,
+        last_hook_event,
+        max((source.read_at for source in sources), default=""),
+        (len(gone), sum(gone)),
     )
 
 
 def inbox_status(paths: HomePaths) -> InboxStatus:
     """Count the events that this version can read."""
-    folder = paths.inbox()
     found = [event for box in inbox_folders(paths) for event in list_events(box).events]
     if not found:
-        return InboxStatus(folder)
+        return InboxStatus()
     times = [event.changed_ns / 1e9 for event in found]
-    return InboxStatus(folder, len(found), sum(e.size for e in found), min(times), max(times))
+    return InboxStatus(len(found), sum(event.size for event in found), min(times), max(times))
 
 
 def disk_use(settings: Settings) -> DiskUse:
@@ -208,12 +222,21 @@ def archive_status(
     return ArchiveStatus(kept_days, len(days_left), max(0.0, min(days_left, default=0.0)))
 
 
+def count_outdated(memory: Holdfast) -> OutdatedCounts:
+    """Count what an older version of the rules or prompts has derived."""
+    store = memory.store
+    return OutdatedCounts(
+        len(store.sessions.stale()),
+        store.versions.count_outdated_sessions(RULES_VERSION),
+        len(store.versions.outdated_summaries(PROMPT_VERSION)),
+        tuple(stages_behind(store, memory.settings)),
+    )
+
+
 def judge_capture(health: Health, pending: int) -> Verdict:
-    """Whether capture works; the first problem found decides. `pending` lines are on disk and not
-    yet read."""
-    for find_problem in (_not_set_up, _events_wait, _tasks_failed, _deleted_soon):
-        if problem := find_problem(health):
-            return problem
+    """Whether capture works. `pending` lines are on disk and not yet read."""
+    if health.problem is not None:
+        return health.problem
     lines = "1 line" if pending == 1 else f"{pending:,} lines"
     busy = " (a worker is running)" if health.worker.running else ""
     left = f"{lines} not read yet{busy}" if pending else ""
@@ -225,15 +248,16 @@ def judge_capture(health: Health, pending: int) -> Verdict:
     return Verdict("works", f"Capture works: {event}, {left or 'everything read'}.")
 
 
-def _not_set_up(health: Health) -> Verdict | None:
-    hooks = health.hooks
-    for problem in hooks.problems:
-        return Verdict("broken", f"Capture may not work: {problem}.", "Correct that file.")
-    if not hooks.is_installed and health.other_agents_installed:
-        return None  # transcripts of the other agents are read without hooks of Claude Code
+def not_set_up(hooks: HookStatus, paths: HomePaths) -> Verdict | None:
+    """Why no hook records anything."""
+    if hooks.problems:
+        sentence = f"Capture may not work: {hooks.problems[0]}."
+        return Verdict("broken", sentence, "Correct that file.")
     if not hooks.is_installed:
+        if InstallRecord(paths.home, OTHER_AGENTS).files:
+            return None  # transcripts of the other agents are read without hooks of Claude Code
         return Verdict("off", "Claude Code hooks are not installed.", "holdfast setup")
-    if not health.scripts_present or health.inbox.folder is None:
+    if not (paths.hooks / "capture.sh").is_file() or paths.inbox() is None:
         sentence = "Capture does not work: the scripts of the Claude Code hooks are missing."
         return Verdict("broken", sentence, "holdfast doctor --fix")
     if hooks.off is not None:
@@ -245,11 +269,11 @@ def _not_set_up(health: Health) -> Verdict | None:
     return None
 
 
-def _events_wait(health: Health) -> Verdict | None:
-    inbox = health.inbox
+def events_wait(inbox: InboxStatus, worker: WorkerStatus) -> Verdict | None:
+    """Whether events wait that nobody takes."""
     waited = time() - inbox.oldest
     # If the event lies in the future, the clock was set back, and nobody knows how long it waited.
-    if not inbox.events or health.worker.running or 0 <= waited < LATE_EVENTS_S:
+    if not inbox.events or worker.running or 0 <= waited < _LATE_EVENTS_S:
         return None
     events = "1 event has" if inbox.events == 1 else f"{inbox.events:,} events have"
     long = f"for {_format_span(waited)}" if waited >= 0 else "since before the clock was set back"
@@ -257,16 +281,15 @@ def _events_wait(health: Health) -> Verdict | None:
     return Verdict("lags", sentence, "holdfast worker")
 
 
-def _tasks_failed(health: Health) -> Verdict | None:
-    if not health.failed_tasks:
-        return None
-    names = ", ".join(task.name for task in health.failed_tasks)
-    event = f" (last event {ago(health.last_event)})" if health.last_event else ""
-    return Verdict("lags", f"Capture works{event}, but a task failed: {names}.", "holdfast doctor")
+def _tasks_failed(tasks: Iterable[FailedTask], last_event: str) -> Verdict | None:
+    names = ", ".join(task.name for task in tasks)
+    event = f" (last event {ago(last_event)})" if last_event else ""
+    sentence = f"Capture works{event}, but a task failed: {names}."
+    return Verdict("lags", sentence, "holdfast doctor") if names else None
 
 
-def _deleted_soon(health: Health) -> Verdict | None:
-    archive = health.archive
+def deleted_soon(archive: ArchiveStatus) -> Verdict | None:
+    """Whether transcripts are about to be lost."""
     if not archive.at_risk:
         return None
     which = "1 transcript is" if archive.at_risk == 1 else f"{archive.at_risk:,} transcripts are"

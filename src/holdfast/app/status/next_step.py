@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import Holdfast
-from holdfast.app.status.health import Health, Verdict
-from holdfast.app.status.memory_status import gather_core
+from holdfast.app.status.health import Verdict, gather_health, judge_capture
 from holdfast.errors import HoldfastError, StoreError
 from holdfast.hosts.claude_code import locations as host
 from holdfast.settings import Settings
@@ -64,24 +63,27 @@ def gather_overview(settings: Settings, folder: Path | None) -> Overview:
 
 
 def _overview(memory: Holdfast, folder: Path | None) -> Overview:
-    core = gather_core(memory, ALL_BANKS, folder)
+    health, balance = gather_health(memory, folder), memory.inventory.balance()
+    counts, banks = memory.inventory.counts(), memory.reader.banks.all()
     unread = 0
-    if not core.counts.sessions:
+    if not counts.sessions:
         unread = sum(1 for _ in find_transcripts(default_folder(memory.settings.claude_dir)))
+    events = health.inbox.events
+    waiting = f"{events:,} event{'s' * (events != 1)} waiting" if events else "no events waiting"
     overview = Overview(
         __version__,
-        core.home,
-        core.verdict,
-        banks=len(core.banks),
-        counts=core.counts,
+        str(memory.settings.home),
+        judge_capture(health, balance.pending),
+        banks=len(banks),
+        counts=counts,
         bank=_bank_here(memory),
-        only_bank=core.banks[0].name if len(core.banks) == 1 else "",
-        worker=_worker(core.health),
-        last_event=core.health.last_event,
+        only_bank=banks[0].name if len(banks) == 1 else "",
+        worker=f"{'running' if health.worker.running else 'idle'}; {waiting}",
+        last_event=health.last_event,
         unread=unread,
     )
     reviews = len(memory.browse.reviews(ALL_BANKS))
-    return overview._replace(next=next_step(overview, host.is_present(memory.settings), reviews))
+    return overview._replace(next=_next_step(overview, host.is_present(memory.settings), reviews))
 
 
 def _bank_here(memory: Holdfast) -> str:
@@ -92,13 +94,7 @@ def _bank_here(memory: Holdfast) -> str:
     return memory.context.bank_name(id) if id else ""
 
 
-def _worker(health: Health) -> str:
-    events = health.inbox.events
-    waiting = f"{events:,} event{'s' * (events != 1)} waiting" if events else "no events waiting"
-    return f"{'running' if health.worker.running else 'idle'}; {waiting}"
-
-
-def next_step(overview: Overview, agent_present: bool, open_reviews: int = 0) -> Step:
+def _next_step(overview: Overview, agent_present: bool, open_reviews: int) -> Step:
     """The most urgent thing to do. The first condition that holds decides."""
     verdict = overview.capture
     if verdict.state in ("broken", "lags"):

@@ -52,18 +52,23 @@ _LOG_SUFFIXES = ("-wal", "-shm")
 
 
 class Backup(NamedTuple):
-    """A backup that was just made: where it is, its size, and what it holds."""
+    """A backup that was just made: how many `rows` of each kind it holds, the sizes of its `files`
+    by name, and its checksum."""
 
-    path: Path
+    path: str
     bytes: int
-    copy: Copy
+    made: bool
+    schema: int
+    rows: dict[str, int]
+    hash: str
+    files: dict[str, int]
 
 
-class BackupFile(NamedTuple):
+class StoredBackup(NamedTuple):
     """A backup in the home: why and when it was made, and the version of its schema (0 if it
     cannot be read)."""
 
-    path: Path
+    path: str
     why: str
     made: str
     schema: int
@@ -79,10 +84,9 @@ class BackupCheck(NamedTuple):
 
 
 class RestoreResult(NamedTuple):
-    """What was restored, where the previous memory was kept ("" if there was none), and which files
-    were written beside it."""
+    """Where the previous memory was kept ("" if there was none), and which files were restored
+    beside the memory."""
 
-    look: BackupCheck
     aside: str
     files: tuple[str, ...]
 
@@ -147,7 +151,8 @@ def _copy(settings: Settings, path: Path, made: str) -> Backup:
         for leftover in (part, part.with_name(f"{part.name}-journal")):
             with suppress(OSError):
                 leftover.unlink()
-    return Backup(path, path.stat().st_size, copy)
+    size = path.stat().st_size
+    return Backup(str(path), size, True, copy.schema, copy.tables, copy.hash, copy.files)
 
 
 def _files(settings: Settings) -> Iterator[tuple[str, bytes]]:
@@ -162,19 +167,18 @@ def _files(settings: Settings) -> Iterator[tuple[str, bytes]]:
                 yield f"{_JOURNALS}{path.name}", path.read_bytes()
 
 
-def list_backups(settings: Settings) -> list[BackupFile]:
+def list_backups(settings: Settings) -> list[StoredBackup]:
     """The backups in the home, the latest first."""
-    found: list[tuple[float, BackupFile]] = []
-    folder = settings.home / FOLDER
-    for path in folder.glob("*.db") if folder.is_dir() else ():
-        stat = path.stat()
+    found: list[StoredBackup] = []
+    paths = (settings.home / FOLDER).glob("*.db")
+    for path in sorted(paths, key=lambda path: -path.stat().st_mtime):
         schema, made = copies.read_schema_and_time(path)
-        backup = BackupFile(path, _why(path.stem, schema), made, schema, stat.st_size)
-        found.append((stat.st_mtime, backup))
-    return [backup for _, backup in sorted(found, key=lambda pair: -pair[0])]
+        why = _why(path.stem, schema)
+        found.append(StoredBackup(str(path), why, made, schema, path.stat().st_size))
+    return found
 
 
-def latest_backup(settings: Settings) -> Path:
+def latest_backup(settings: Settings) -> str:
     """The latest backup in the home that this version can restore."""
     for backup in _restorable(settings):
         return backup.path
@@ -184,7 +188,7 @@ def latest_backup(settings: Settings) -> Path:
     )
 
 
-def _restorable(settings: Settings) -> Iterator[BackupFile]:
+def _restorable(settings: Settings) -> Iterator[StoredBackup]:
     return (backup for backup in list_backups(settings) if 0 < backup.schema <= VERSION)
 
 
@@ -198,9 +202,10 @@ def _why(stem: str, schema: int) -> str:
     return "before a restore" if reason.startswith(_BEFORE_RESTORE) else "a backup"
 
 
-def check_backup(settings: Settings, path: Path) -> BackupCheck:
+def check_backup(settings: Settings, path: Path | str) -> BackupCheck:
     """Read a whole backup and compare it with its checksum; raises if it cannot be used."""
     _check_is_file(settings)
+    path = Path(path)
     if not path.is_file():
         raise NotFoundError(
             f"There is no backup {path}.", "`holdfast restore-backup --list` lists them."
@@ -214,7 +219,7 @@ def check_backup(settings: Settings, path: Path) -> BackupCheck:
 
 def restore(
     settings: Settings,
-    path: Path,
+    path: Path | str,
     now: Callable[[], str] = utc_now,
     with_settings: bool = False,
     busy_s: float = BUSY_S,
@@ -222,7 +227,7 @@ def restore(
 ) -> RestoreResult:
     """Replace the memory by a backup; the previous memory is kept in the folder of backups. If the
     process is killed at any point, the home has either the old memory or the new one."""
-    checked = check_backup(settings, path)
+    path = check_backup(settings, path).path
     with take_lease(HomePaths(settings.home), lease_wait_s) as lease:
         if lease is None:
             raise StoreBusyError(
@@ -244,15 +249,16 @@ def restore(
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         _forget_derived(settings)
-    return RestoreResult(checked, str(swap.aside or ""), tuple(swap.files))
+    return RestoreResult(swap.aside, tuple(swap.files))
 
 
-def restore_latest_intact(settings: Settings) -> RestoreResult | None:
-    """Restore the latest backup of the home that is not damaged; None if there is none."""
+def restore_latest_intact(settings: Settings) -> tuple[str, str]:
+    """Restore the latest backup of the home that is not damaged; returns its path, "" if there is
+    none, and where the previous memory was kept."""
     for backup in _restorable(settings):
         with suppress(StoreCorruptError):
-            return restore(settings, backup.path)
-    return None
+            return backup.path, restore(settings, backup.path).aside
+    return "", ""
 
 
 def set_aside_damaged(settings: Settings) -> Path:
@@ -279,11 +285,11 @@ def _remove_leftovers(home: Path) -> None:
         shutil.rmtree(leftover, ignore_errors=True)
 
 
-def _keep_current(settings: Settings, now: str) -> Path | None:
+def _keep_current(settings: Settings, now: str) -> str:
     """Copy the memory in use into the folder of backups; byte by byte if it cannot be read."""
     database = settings.database
     if not database.exists():
-        return None
+        return ""
     path = settings.home / FOLDER / f"memory-{_BEFORE_RESTORE}{_stamp(now)}.db"
     if copies.is_sound(database):
         return _copy(settings, path, now).path
@@ -293,7 +299,7 @@ def _keep_current(settings: Settings, now: str) -> Path | None:
         part = database.with_name(database.name + suffix)
         if part.exists():
             shutil.copy2(part, path.with_name(path.name + suffix))
-    return path
+    return str(path)
 
 
 def _restore_files(settings: Settings, path: Path, with_settings: bool) -> list[str]:
@@ -333,7 +339,7 @@ class _Swap:
         now: Callable[[], str],
         with_settings: bool,
     ) -> None:
-        self.aside: Path | None = None
+        self.aside = ""
         self.files: list[str] = []
         self._settings, self._path, self._staged = settings, path, staged
         self._now, self._with_settings = now, with_settings

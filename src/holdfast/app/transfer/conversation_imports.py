@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from holdfast.app.ingest.ingestion import exclusion_rules
-from holdfast.app.transfer.export_format import FORMAT
+from holdfast.app.transfer.exporting import FORMAT
 from holdfast.errors import InputError
 from holdfast.learn.curation import Curator, Target
 from holdfast.learn.import_intake import IMPORT_BATCH

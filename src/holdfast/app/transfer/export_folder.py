@@ -13,8 +13,8 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
+from holdfast.app.transfer.exporting import Exported
 from holdfast.errors import InputError, StoreError
 from holdfast.operating_system import replace_file
 from holdfast.sources.json_fields import mapping
@@ -22,18 +22,7 @@ from holdfast.sources.json_fields import mapping
 MANIFEST = ".holdfast-export.json"
 
 
-class FolderReport(NamedTuple):
-    """How many files were written, and removed because their records are gone; and the paths, below
-    the folder, of files that were left alone because somebody made or changed them."""
-
-    folder: Path
-    written: int
-    removed: int
-    left_alone: tuple[str, ...]
-    bytes: int
-
-
-def write_folder(path: Path, files: Mapping[str, str]) -> FolderReport:
+def write_folder(path: Path, files: Mapping[str, str]) -> Exported:
     """Make the exported files in a folder exactly these: texts by their paths, which have `/`
     between their parts."""
     if path.exists() and not path.is_dir():
@@ -56,7 +45,7 @@ def write_folder(path: Path, files: Mapping[str, str]) -> FolderReport:
             "Choose another folder, or make room.",
         ) from error
     total = sum(len(new[name]) for name in written)
-    return FolderReport(path, len(written), len(removed), tuple(foreign), total)
+    return Exported(str(path), total, {"note": len(written)}, len(removed), tuple(foreign))
 
 
 def _read_manifest(path: Path) -> dict[str, str]:

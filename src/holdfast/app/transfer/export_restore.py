@@ -8,16 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import groupby
+from itertools import count, groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from holdfast.app.transfer.export_format import (
-    ExportLine,
-    Header,
-    check_export,
-    read_lines,
-)
+from holdfast.app.transfer.exporting import TABLE_BY_NAME, ExportLine, check_export, read_lines
 from holdfast.capture.redact import Redactor
 from holdfast.learn import import_intake, share_intake
 from holdfast.learn.curation import Curator
@@ -27,31 +22,20 @@ from holdfast.refine.core.passages import memory_passage
 from holdfast.refine.git.forge_threads import refresh_passages
 from holdfast.refine.git.history import curated_commit_passage
 from holdfast.refine.sessions.derive import derive_stale
-from holdfast.store.export_tables import TABLES
 from holdfast.store.protocol import Writer
 from holdfast.store.records.exports import ExportTable, Row
 
-_TABLE_BY_NAME = {table.name: table for table in TABLES}
 # Larger than any bank: asks the store for all records.
 _NO_LIMIT = 1 << 40
-# Called with how many of how many lines are read.
-OnProgress = Callable[[int, int], None]
 
 
 class ExportRestoreReport(NamedTuple):
-    """What restoring an export did: new lines by type, lines by type that were known already, the
-    number of lines that are derived again, and the path of the backup made before ("" if none)."""
+    """What restoring an export did: new lines by type, and lines by type that were known already;
+    derived records are derived again. `backup` is the path of the one made before, "" if none."""
 
-    header: Header
     added: dict[str, int]
     known: dict[str, int]
-    made_again: int
     backup: str = ""
-
-
-def preview(path: Path) -> ExportRestoreReport:
-    """Check an export; changes nothing."""
-    return ExportRestoreReport(check_export(path), {}, {}, 0)
 
 
 def restore(
@@ -59,31 +43,24 @@ def restore(
     path: Path,
     curator: Curator,
     redactor: Redactor,
-    on_progress: OnProgress = lambda done, total: None,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> ExportRestoreReport:
     """Restore an export, all of it or nothing."""
-    header = check_export(path)
-    total = sum(header.counts.values())
+    total, done = sum(check_export(path).values()), count(1)
+
+    def seen(line: ExportLine) -> tuple[str, str]:
+        on_progress(next(done), total)
+        return line.bank, line.type
+
     with writer.transaction():
         restorer = _RowRestorer(writer, redactor)
-        lines = _count(read_lines(path), total, on_progress)
-        for (bank, type), group in groupby(lines, key=lambda line: (line.bank, line.type)):
+        for (bank, type), group in groupby(read_lines(path), key=seen):
             restorer.put(bank, type, (line.row for line in group))
         restorer.add_passages()
         derive_stale(writer)
         for bank in restorer.banks:
             curator.reapply(bank)
-    return ExportRestoreReport(
-        header, dict(restorer.added), dict(restorer.known), restorer.made_again
-    )
-
-
-def _count(
-    lines: Iterator[ExportLine], total: int, on_progress: OnProgress
-) -> Iterator[ExportLine]:
-    for number, line in enumerate(lines, 1):
-        on_progress(number, total)
-        yield line
+    return ExportRestoreReport(dict(restorer.added), dict(restorer.known))
 
 
 class _RowRestorer:
@@ -97,21 +74,17 @@ class _RowRestorer:
         self.banks: dict[str, None] = {}
         self.added: Counter[str] = Counter()
         self.known: Counter[str] = Counter()
-        self.made_again = 0
 
     def put(self, bank: str, type: str, rows: Iterator[Row]) -> None:
         """Store successive rows of one type."""
         self.banks[bank] = None
-        if type not in _TABLE_BY_NAME:
-            self.made_again += sum(1 for _ in rows)
+        table = TABLE_BY_NAME.get(type)
+        if table is None:
             return
-        table = _TABLE_BY_NAME[type]
         if type == "source":
-            self._put_sources(bank, table, rows)
-            return
+            return self._put_sources(bank, table, rows)
         if type == "curation":
-            self._put_decisions(bank, rows)
-            return
+            return self._put_decisions(bank, rows)
         cleaned = [self._clean(table, row) for row in rows]
         new = self._writer.exports.restore_rows(bank, table, cleaned)
         self.added[type] += new

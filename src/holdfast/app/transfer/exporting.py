@@ -1,22 +1,22 @@
-"""Writing an export: the rows of chosen banks as JSON lines, redacted. See `export_format`."""
+"""An export as JSON lines, version 3 of the format (docs/export-format.md): writing and checking.
+
+The first line is a header with the number of lines of each type and a hash of them all, so that a
+truncated or changed file is noticed before anything is restored from it (`export_restore`). Texts
+are redacted once more, because the patterns may have changed since they were stored.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
-from holdfast.app.transfer.export_format import (
-    VERSION,
-    Checksum,
-    ExportLine,
-    Header,
-    encode_header,
-    encode_line,
-)
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError, StoreError
 from holdfast.model.bank import Bank
@@ -27,8 +27,21 @@ from holdfast.store.export_tables import GROUPS, TABLES
 from holdfast.store.protocol import Reader
 from holdfast.store.records.exports import ExportSelection, ExportTable, Row
 
+FORMAT = "holdfast-export"
+VERSION = 3
 # The JSON Schema of a line, for programs that check an export.
 SCHEMA_FILE = Path(__file__).with_name("export-3.schema.json")
+TABLE_BY_NAME = {table.name: table for table in TABLES}
+# Derived records: exported for other programs, and derived again instead of being restored.
+DERIVED_TYPES = ("exchange", "digest", "fact", "memory", "concept")
+# Version 1 has no derived memories; both have what is removed here.
+_READABLE_VERSIONS = (1, 2, VERSION)
+_REMOVED_FIELDS = {"opinion": ("target", "aspect", "positive", "tension", "settled")}
+_REMOVED_TYPE = "review_advice"
+# The longest line that is read. A longer one is refused as damaged, so that a file without line
+# ends cannot fill the memory of the process.
+_MAX_LINE_BYTES = 64 * 1024 * 1024
+_SCALARS = (str, int, float, bool, type(None))
 # Larger than any bank: asks the store for all records.
 NO_LIMIT = 1_000_000
 # Fields of derived records that hold ids and URIs, not text. They are not redacted.
@@ -36,16 +49,6 @@ _REFERENCE_FIELDS = (
     "id", "session", "evidence", "evidence_for", "evidence_against", "members", "supersedes",
     "superseded_by",
 )  # fmt: skip
-# Called with the number of lines written so far, twice: the total is known only in the end.
-OnProgress = Callable[[int, int], None]
-
-
-class ExportReport(NamedTuple):
-    """The file that was written, its lines by type, and its size."""
-
-    path: Path
-    counts: dict[str, int]
-    bytes: int
 
 
 class ExportRequest(NamedTuple):
@@ -54,6 +57,42 @@ class ExportRequest(NamedTuple):
     banks: tuple[Bank, ...]
     selection: ExportSelection = ExportSelection()
     derived: bool = False
+
+
+class Exported(NamedTuple):
+    """What was written: the lines by type, or notes; how many notes were removed because their
+    records are gone, and the files that were left alone because somebody made or changed them."""
+
+    path: str
+    bytes: int
+    counts: dict[str, int]
+    removed: int = 0
+    left_alone: tuple[str, ...] = ()
+
+
+class ExportLine(NamedTuple):
+    """A line after the first: the bank and type of a row, and the row itself."""
+
+    bank: str
+    type: str
+    row: Row
+
+
+class _Checksum:
+    """Counts and hashes lines one by one."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self._hash = hashlib.blake2b(digest_size=32)
+
+    def add(self, type: str, data: bytes) -> None:
+        self.counts[type] += 1
+        self._hash.update(data)
+
+    @property
+    def hash(self) -> str:
+        """The hash of all lines so far, newlines included."""
+        return f"blake2b:{self._hash.hexdigest()}"
 
 
 def is_within(selection: ExportSelection, first: str, last: str) -> bool:
@@ -67,46 +106,42 @@ def selected_sessions(reader: Reader, bank: str, selection: ExportSelection) -> 
     return [one for one in found if is_within(selection, one.started, one.ended)]
 
 
-def check_groups(groups: Sequence[str]) -> None:
-    """Refuse a kind of record that does not exist."""
-    for group in groups:
-        if group not in GROUPS:
-            raise InputError(f"There is no kind {group!r}.", f"One of: {', '.join(GROUPS)}.")
-
-
 def write_export(
     reader: Reader,
     path: Path,
     request: ExportRequest,
     patterns: Sequence[tuple[str, str]] = (),
-    on_progress: OnProgress = lambda done, total: None,
-) -> ExportReport:
-    """Write an export to a temporary file and rename it, so that it is complete or absent. Secrets
-    are redacted by today's `patterns`."""
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Exported:
+    """Write an export to a temporary file and rename it, so that it is complete or absent."""
     if path.is_dir():
         raise InputError(f"{path} is a folder.", "Name a file, such as memory.jsonl.")
     if not path.absolute().parent.is_dir():
         raise InputError(f"There is no folder {path.parent}.", "Make it first.")
-    body = path.with_name(f".{path.name}.{os.getpid()}.body")
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    checksum = Checksum()
+    body, part = (path.with_name(f".{path.name}.{os.getpid()}.{end}") for end in ("body", "part"))
+    checksum = _Checksum()
     try:
         with _create_private(body) as file:
             for number, line in enumerate(export_lines(reader, request, patterns), 1):
-                data = encode_line(line)
+                data = _encode({"type": line.type, "bank": line.bank, **line.row})
                 checksum.add(line.type, data)
                 file.write(data)
                 on_progress(number, number)
-        chosen = {
-            "banks": len(request.banks),
-            "kinds": list(request.selection.groups or GROUPS),
-            "since": request.selection.since,
-            "until": request.selection.until,
-            "derived": request.derived,
+        header = {
+            "format": FORMAT,
+            "version": VERSION,
+            "chosen": {
+                "banks": len(request.banks),
+                "kinds": list(request.selection.groups or GROUPS),
+                "since": request.selection.since,
+                "until": request.selection.until,
+                "derived": request.derived,
+            },
+            "counts": dict(sorted(checksum.counts.items())),
+            "hash": checksum.hash,
         }
-        header = Header(VERSION, chosen, dict(sorted(checksum.counts.items())), checksum.hash)
         with _create_private(part) as file, body.open("rb") as whole:
-            file.write(encode_header(header))
+            file.write(_encode(header))
             shutil.copyfileobj(whole, file)
             file.flush()
             os.fsync(file.fileno())
@@ -120,10 +155,16 @@ def write_export(
         for leftover in (body, part):
             with suppress(OSError):
                 leftover.unlink()
-    return ExportReport(path, header.counts, path.stat().st_size)
+    return Exported(str(path), path.stat().st_size, dict(sorted(checksum.counts.items())))
 
 
-def _create_private(path: Path) -> Any:
+def _encode(value: object) -> bytes:
+    """A line as it is written: sorted keys, no spaces, a newline at the end."""
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return text.encode("utf-8", "replace") + b"\n"
+
+
+def _create_private(path: Path) -> BinaryIO:
     """Create a file that only its owner can read."""
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
@@ -131,38 +172,28 @@ def _create_private(path: Path) -> Any:
 def export_lines(
     reader: Reader, request: ExportRequest, patterns: Sequence[tuple[str, str]] = ()
 ) -> Iterator[ExportLine]:
-    """The lines of an export, without its header, in a fixed order. Texts are redacted once more,
-    because the patterns may have changed since they were stored."""
-    redactor = Redactor(patterns)
-    numbers = _source_numbers(reader, request)
-    for bank in sorted(request.banks, key=lambda one: one.id):
+    """The lines of an export, without its header, in a fixed order. Sources are numbered in the
+    order of their paths, so that it does not depend on that in which they were read."""
+    redactor, selection = Redactor(patterns), request.selection
+    banks = {bank.id for bank in request.banks}
+    sources = sorted((s.path, s.id) for s in reader.sources.all() if s.bank in banks)
+    numbers = {id: number for number, (_, id) in enumerate(sources, 1)}
+    for bank in sorted(banks):
         for table in TABLES:
-            if table.group != "bank" and table.group not in (request.selection.groups or GROUPS):
+            if table.group != "bank" and table.group not in (selection.groups or GROUPS):
                 continue
-            rows = reader.exports.rows(bank.id, table, request.selection)
+            rows = reader.exports.rows(bank, table, selection)
             if table.name == "source":
                 rows = iter(sorted(rows, key=lambda row: row["path"]))
+            key = "id" if table.name == "source" else "source"
             for row in rows:
+                if table.group == "sessions" and key in row:
+                    row = {**row, key: numbers.get(row[key], 0)}
                 cleaned = {name: _redact(redactor, row[name]) for name in table.words}
-                yield ExportLine(bank.id, table.name, _renumber(table, row, numbers) | cleaned)
-        if request.derived:
-            for line in _derived_lines(reader, bank.id, request.selection):
-                yield line._replace(row=_redact(redactor, line.row))
-
-
-def _source_numbers(reader: Reader, request: ExportRequest) -> dict[int, int]:
-    """Numbers for the sources, in the order of their paths, so that the export does not depend on
-    the order in which they were read."""
-    banks = {bank.id for bank in request.banks}
-    known = sorted((s.path, s.id) for s in reader.sources.all() if s.bank in banks)
-    return {id: number for number, (_, id) in enumerate(known, 1)}
-
-
-def _renumber(table: ExportTable, row: Row, numbers: dict[int, int]) -> Row:
-    key = "id" if table.name == "source" else "source"
-    if table.group == "sessions" and key in row:
-        return {**row, key: numbers.get(row[key], 0)}
-    return row
+                yield ExportLine(bank, table.name, row | cleaned)
+        for type, record in _derived(reader, bank, selection) if request.derived else ():
+            row = {f"{k}_" if k == "type" else k: v for k, v in to_jsonable(record).items()}
+            yield ExportLine(row.pop("bank"), type, _redact(redactor, row))
 
 
 def _redact(redactor: Redactor, value: Any) -> Any:
@@ -179,26 +210,101 @@ def _redact(redactor: Redactor, value: Any) -> Any:
     return value
 
 
-def _derived_lines(reader: Reader, bank: str, selection: ExportSelection) -> Iterator[ExportLine]:
-    """The derived records of a bank, in the form that other JSON output has."""
+def _derived(reader: Reader, bank: str, selection: ExportSelection) -> Iterator[tuple[str, Any]]:
+    """The derived records of a bank, each with its type."""
+
     for session in sorted(selected_sessions(reader, bank, selection), key=lambda one: one.id):
         for exchange in reader.sessions.exchanges(bank, session.id):
-            yield _line("exchange", exchange)
-        digest = reader.sessions.digest(bank, session.id)
-        if digest is not None:
-            yield _line("digest", digest)
-    for fact in sorted(reader.facts.all(bank), key=lambda one: one.id):
-        if is_within(selection, fact.validity.learned, fact.validity.learned):
-            yield _line("fact", fact)
-    for memory in sorted(reader.memories.retained(bank, limit=NO_LIMIT), key=lambda one: one.id):
-        if is_within(selection, memory.when, memory.when):
-            yield _line("memory", memory)
-    for concept in sorted(reader.concepts.latest(bank, NO_LIMIT), key=lambda one: one.id):
-        if is_within(selection, concept.founded, concept.updated):
-            yield _line("concept", concept)
+            yield "exchange", exchange
+        if digest := reader.sessions.digest(bank, session.id):
+            yield "digest", digest
+    spans: dict[str, list[tuple[Any, str, str]]] = {
+        "fact": [(f, f.validity.learned, f.validity.learned) for f in reader.facts.all(bank)],
+        "memory": [(m, m.when, m.when) for m in reader.memories.retained(bank, limit=NO_LIMIT)],
+        "concept": [(c, c.founded, c.updated) for c in reader.concepts.latest(bank, NO_LIMIT)],
+    }
+    for type, found in spans.items():
+        for record, first, last in sorted(found, key=lambda one: one[0].id):
+            if is_within(selection, first, last):
+                yield type, record
 
 
-def _line(type: str, record: Any) -> ExportLine:
-    row: Row = to_jsonable(record)
-    bank = row.pop("bank")
-    return ExportLine(bank, type, {f"{key}_" if key == "type" else key: row[key] for key in row})
+def check_export(path: Path) -> dict[str, int]:
+    """Read a whole export and compare it with its header; returns its lines by type, and raises
+    InputError if it is not valid."""
+    with _open(path) as file:
+        header = _read_object(file.readline(_MAX_LINE_BYTES))
+        if header.get("format") != FORMAT:
+            raise InputError(
+                f"{path} is not a Holdfast export.", "Name what `holdfast export` wrote."
+            )
+        if header.get("version") not in _READABLE_VERSIONS:
+            raise InputError(
+                f"{path} has version {header.get('version')!r} of the format, which this program "
+                f"cannot read (it reads up to {VERSION}).",
+                "Use the version of Holdfast that wrote it, or a newer one.",
+            )
+        checksum = _Checksum()
+        for line, data in _lines(path, file):
+            checksum.add(line.type, data)
+    if checksum.counts != header.get("counts") or checksum.hash != header.get("hash"):
+        raise InputError(
+            f"{path} is incomplete: its content does not match its first line.",
+            "Export it again, or copy it again; nothing was imported.",
+        )
+    return dict(checksum.counts)
+
+
+def read_lines(path: Path) -> Iterator[ExportLine]:
+    """The lines of an export after its header."""
+    with _open(path) as file:
+        file.readline(_MAX_LINE_BYTES)
+        for line, _ in _lines(path, file):
+            yield line
+
+
+def _open(path: Path) -> BinaryIO:
+    if not path.is_file():
+        raise InputError(f"{path} is not a file.", "Name what `holdfast export` wrote.")
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be read: {error.strerror or error}.", "Check its permissions."
+        ) from error
+
+
+def _read_object(data: bytes) -> dict[str, Any]:
+    try:
+        found: Any = json.loads(data)
+    except (ValueError, RecursionError):
+        return {}
+    return cast(dict[str, Any], found) if isinstance(found, dict) else {}
+
+
+def _lines(path: Path, file: BinaryIO) -> Iterator[tuple[ExportLine, bytes]]:
+    """The lines after the header, each also as it is written."""
+    for number, data in enumerate(iter(lambda: file.readline(_MAX_LINE_BYTES), b""), 2):
+        value = _read_object(data)
+        type, bank = value.get("type"), value.get("bank")
+        if not isinstance(type, str) or not isinstance(bank, str):
+            raise InputError(
+                f"Line {number} of {path} is not a line of an export.", "Export it again."
+            )
+        left_out = ("type", "bank", *_REMOVED_FIELDS.get(type, ()))
+        row = {key: item for key, item in value.items() if key not in left_out}
+        table = TABLE_BY_NAME.get(type)
+        is_derived = type in (*DERIVED_TYPES, _REMOVED_TYPE)
+        if not is_derived and (table is None or not _is_row(table, row)):
+            raise InputError(
+                f"Line {number} of {path} is not a valid {type} of version {VERSION}.",
+                "Export it again with the version of Holdfast that you have.",
+            )
+        yield ExportLine(bank, type, row), data
+
+
+def _is_row(table: ExportTable, row: Row) -> bool:
+    return set(row) == set(table.fields) and all(
+        isinstance(value, list | dict) if name in table.json else isinstance(value, _SCALARS)
+        for name, value in row.items()
+    )

@@ -4,8 +4,9 @@ and undoing them."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.app.core.context import ALL_BANKS, Context, current_folder, current_user
 from holdfast.app.curation.records import curator_for
@@ -23,6 +24,9 @@ from holdfast.refine.ingest.read_plan import Input
 from holdfast.sources import conversation
 from holdfast.sources.imports import claude_files, claude_mem, mem0
 
+if TYPE_CHECKING:
+    from holdfast.app.transfer.export_restore import ExportRestoreReport
+
 # Each format with the module that reads it.
 FORMATS = {
     "claude-mem": claude_mem,
@@ -34,23 +38,20 @@ OnRead = Callable[[int], None]
 
 
 class ImportResult(NamedTuple):
-    """What an import did or, in a dry run, would do: its URI ("" if nothing was stored), the
-    program and path it came from, and the counts of records by the name of their bank."""
+    """What an import did or, in a dry run, would do: its URI ("" if it cannot be undone as a whole,
+    or stored nothing), the program and path it came from, the counts of records by bank, and the
+    backup made before. Of an export, which names its banks itself, all counts are of one bank."""
 
     uri: str
     program: str
     place: str
-    tallies: tuple[tuple[str, ImportCounts], ...]
-
-    @property
-    def read(self) -> int:
-        """How many records were read."""
-        return sum(tally.read for _, tally in self.tallies)
+    banks: tuple[ImportCounts, ...]
+    backup: str = ""
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing was new."""
-        return all(tally.is_empty for _, tally in self.tallies)
+        return all(counts.is_empty for counts in self.banks)
 
 
 class Imports:
@@ -103,21 +104,20 @@ class Imports:
         dry_run: bool = False,
         on_progress: Callable[[int, int], None] = lambda done, total: None,
         who: str = "",
-    ) -> Any:
-        """Restore what `holdfast export` wrote, in one transaction; returns an
-        `export_restore.ExportRestoreReport`. A memory in a file that is not empty is backed up
-        first."""
-        from holdfast.app.transfer import export_restore
+    ) -> ExportRestoreReport:
+        """Restore what `holdfast export` wrote, in one transaction. A memory in a file that is not
+        empty is backed up first. A dry run only checks it, and counts all of it as new."""
+        from holdfast.app.transfer import export_restore, exporting
 
-        preview = export_restore.preview(path)
+        counts = exporting.check_export(path)
         if dry_run:
-            return preview
+            return export_restore.ExportRestoreReport(counts, {})
         context, backup = self._context, ""
         empty = not context.store.banks.all()
         if not empty and not context.settings.store:
             from holdfast.app.transfer import backup as backups
 
-            backup = str(backups.back_up(context.settings, None, context.now).path)
+            backup = backups.back_up(context.settings, None, context.now).path
         curator = curator_for(context, who)
         done = export_restore.restore(context.store, path, curator, context.redactor(), on_progress)
         if empty:
@@ -191,13 +191,10 @@ class _BankChooser:
 
     def choose(self, project: str) -> str:
         """The id of the bank."""
-        return self._choose(self._bank or project)
-
-    def _choose(self, wanted: str) -> str:
-        found = self._known.get(wanted)
-        if found is None:
-            found = self._known[wanted] = self._find(wanted)
-        return found
+        wanted = self._bank or project
+        if wanted not in self._known:
+            self._known[wanted] = self._find(wanted)
+        return self._known[wanted]
 
     def _find(self, wanted: str) -> str:
         if wanted == ALL_BANKS:
@@ -217,7 +214,7 @@ class _BankChooser:
             return chosen.id
         project = context.banks.project(current_folder()).name or Path(current_folder()).name
         if wanted.lower() == project.rsplit("/", 1)[-1].lower():
-            return self._choose("")  # the current project, which has no bank yet
+            return self._find("")  # the current project, which has no bank yet
         return self._make(wanted)
 
     def _make(self, project: str) -> str:
@@ -237,8 +234,10 @@ def _count(items: Iterable[Any], on_progress: OnRead) -> Iterator[Any]:
         yield item
 
 
-def _counts_by_bank(
-    importer: DraftImporter, names: dict[str, str]
-) -> tuple[tuple[str, ImportCounts], ...]:
-    found = [(names.get(bank, ""), tally) for bank, tally in importer.counts.items() if tally.read]
-    return tuple(sorted(found, key=lambda one: one[0]))
+def _counts_by_bank(importer: DraftImporter, names: dict[str, str]) -> tuple[ImportCounts, ...]:
+    found = (
+        replace(counts, bank=names.get(bank, ""))
+        for bank, counts in importer.counts.items()
+        if counts.read
+    )
+    return tuple(sorted(found, key=lambda one: one.bank))

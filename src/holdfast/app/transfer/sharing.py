@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.app.core.context import Context, current_folder
-from holdfast.app.curation.bank_profiles import log_change
-from holdfast.app.curation.records import curator_for
+from holdfast.app.curation.records import curator_for, log_decision
+from holdfast.app.remote.outbox import SharePlan
 from holdfast.errors import InputError, NotFoundError
 from holdfast.language import truncate
 from holdfast.learn.share_drafts import (
@@ -27,12 +27,11 @@ from holdfast.learn.share_drafts import (
 )
 from holdfast.learn.share_intake import ShareImportPlan, ShareSource, import_shares, plan_import
 from holdfast.model.curation import Action, Curation, in_effect
-from holdfast.model.team import SharedRecord
+from holdfast.model.team import Scope, SharedRecord
 from holdfast.model.uris import parse_uri, uri
 from holdfast.sources.git.share_branch import Person, ShareBranch, git_identity
 from holdfast.sources.rule_locations import project_root
 from holdfast.sources.share_format import (
-    Files,
     RefusedLine,
     decode,
     encode,
@@ -41,24 +40,6 @@ from holdfast.sources.share_format import (
     read_shares,
 )
 from holdfast.store.records.shares import ShareImport
-
-
-class SharePlan(NamedTuple):
-    """What sharing would change: records that are new, changed (with their previous version),
-    shared already with the same content, or withdrawn (`gone`). `place` is the repository."""
-
-    bank: str
-    place: str
-    person: Person
-    added: tuple[Draft, ...] = ()
-    changed: tuple[tuple[Draft, SharedRecord], ...] = ()
-    same: tuple[SharedRecord, ...] = ()
-    gone: tuple[SharedRecord, ...] = ()
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing would change."""
-        return not (self.added or self.changed or self.gone)
 
 
 class SharedListing(NamedTuple):
@@ -80,76 +61,62 @@ class Sharing:
         self, names: Sequence[str], place: str = "", note: str = "", bank: str | None = None
     ) -> SharePlan:
         """What sharing some records would change."""
-        branch = self._branch(place)
-        person = git_identity(Path(current_folder()))
+        branch, person = self._branch(place), git_identity(Path(current_folder()))
         id = self._context.bank(bank).id
         sharer = Sharer(person.name, person.email, self._context.now(), note)
         cleaner = TextCleaner(self._context.redactor(), project_root(current_folder()))
-        drafts = draft_shares(self._context.store, id, names, cleaner, sharer)
         held, _ = read_shares(branch.read())
-        plan = SharePlan(id, str(branch.folder), person)
-        for draft in drafts:
+        added: list[Draft] = []
+        changed: list[Draft] = []
+        same: list[str] = []
+        for draft in draft_shares(self._context.store, id, names, cleaner, sharer):
             known = held.get(draft.shared.id)
-            dated = draft._replace(shared=dated_after(draft.shared, known))
-            if known is None or known.gone:
-                plan = plan._replace(added=(*plan.added, dated))
-            elif same_content(known, draft.shared):
-                plan = plan._replace(same=(*plan.same, known))
+            if known and not known.gone and same_content(known, draft.shared):
+                same.append(uri("shared", known.id))
             else:
-                plan = plan._replace(changed=(*plan.changed, (dated, known)))
-        return plan
+                dated = draft._replace(shared=dated_after(draft.shared, known))
+                (added if known is None or known.gone else changed).append(dated)
+        return _plan(branch, person, id)._replace(
+            added=tuple(added), changed=tuple(changed), same=tuple(same)
+        )
 
     def plan_unshare(self, names: Sequence[str], place: str = "") -> SharePlan:
         """What withdrawing shared records would change. Only the author can withdraw a record."""
-        branch = self._branch(place)
-        person = git_identity(Path(current_folder()))
+        branch, person = self._branch(place), git_identity(Path(current_folder()))
         held, _ = read_shares(branch.read())
-        shown = [shared for shared in held.values() if not shared.gone]
-        plan = SharePlan("", str(branch.folder), person)
+        gone: list[SharedRecord] = []
         for name in dict.fromkeys(names):
-            found = _find_shared(shown, name)
+            found = _find_shared((one for one in held.values() if not one.gone), name)
             if found.email.lower() != person.email.lower():
                 raise InputError(
                     f"{uri('shared', found.id)} was shared by {found.author} <{found.email}>.",
                     "Ask them to withdraw it, or `holdfast forget` it here after a pull.",
                 )
-            gone = replace(found, gone=True, author=person.name, shared=self._context.now())
-            plan = plan._replace(gone=(*plan.gone, dated_after(gone, found)))
-        return plan
+            now = self._context.now()
+            gone.append(
+                dated_after(replace(found, gone=True, author=person.name, shared=now), found)
+            )
+        return _plan(branch, person, "")._replace(taken_back=tuple(gone))
 
     def share(self, planned: SharePlan) -> str:
         """Commit a plan to the branch; returns the commit, "" if nothing changed."""
-        branch = self._branch(planned.place)
-        new = [one.shared for one in (*planned.added, *(new for new, _ in planned.changed))]
-        new += planned.gone
-        lines = [(person_path(shared.email), encode(shared)) for shared in new]
-        for path, line in lines:
+        branch, person = self._branch(planned.place), git_identity(Path(current_folder()))
+        new = [one.shared for one in (*planned.added, *planned.changed)]
+        added: dict[str, bytes] = {}
+        for shared in (*new, *planned.taken_back):
+            path, line = person_path(shared.email), encode(shared)
             if isinstance(why := decode(line, path), str):
                 raise InputError(f"This cannot be shared: {why}.", "Share less at once.")
-
-        def change(files: Files) -> Files:
-            added: dict[str, bytes] = {}
-            for path, line in lines:
-                added[path] = added.get(path, b"") + line + b"\n"
-            return merge([files, added])
-
-        commit = branch.write(change, _message(planned), planned.person)
+            added[path] = added.get(path, b"") + line + b"\n"
+        commit = branch.write(lambda files: merge([files, added]), _message(planned), person)
         with self._context.store.transaction():
-            self._context.store.shares.put_sent(
-                planned.bank, [one.id for one in new if not one.gone]
-            )
-            if commit:
-                self._log_shared(planned, new)
+            self._context.store.shares.put_sent(planned.bank, [one.id for one in new])
+            for records, heading in ((new, "shared"), (planned.taken_back, "taken back")):
+                uris = [uri("shared", one.id) for one in records]
+                if commit and uris:
+                    bank, text = uri("bank", planned.bank), "\n".join((heading, *uris))
+                    log_decision(self._context, planned.bank, Action.SHARE, bank, text, "")
         return commit
-
-    def _log_shared(self, planned: SharePlan, new: Sequence[SharedRecord]) -> None:
-        """Log the URIs of the records that were shared, and of those that were withdrawn."""
-        for withdrawn, heading in ((False, "shared"), (True, "taken back")):
-            uris = [uri("shared", one.id) for one in new if one.gone is withdrawn]
-            if uris:
-                text = "\n".join((heading, *uris))
-                bank = uri("bank", planned.bank)
-                log_change(self._context, planned.bank, Action.SHARE, bank, text, "")
 
     def push(self, remote: str = "", place: str = "") -> tuple[str, bool]:
         """Push the branch to the named remote, or to `origin`, or to the only remote. Returns its
@@ -241,16 +208,19 @@ def _find_shared(held: Iterable[SharedRecord], name: str) -> SharedRecord:
     raise NotFoundError(f"Several shared records start with {name!r}.", f"One of: {names}.")
 
 
+def _plan(branch: ShareBranch, person: Person, bank: str) -> SharePlan:
+    name = f"{person.name} <{person.email}>"
+    return SharePlan(bank, str(branch.folder), name, Scope.PROJECT)
+
+
 def _message(planned: SharePlan) -> str:
     """The commit message: how many records, and the first words of each."""
-    new = [one.shared for one in planned.added]
-    parts = (
-        (f"Share {len(new)}", new),
-        (f"Say {len(planned.changed)} anew", [one.shared for one, _ in planned.changed]),
-        (f"Take {len(planned.gone)} back", list(planned.gone)),
-    )
-    changes = [(title, records) for title, records in parts if records]
-    subject = ", ".join(title for title, _ in changes) or "Share nothing"
-    shown = [record for _, records in changes[:2] for record in records[:20]]
+    changes = {
+        f"Share {len(planned.added)}": [one.shared for one in planned.added],
+        f"Say {len(planned.changed)} anew": [one.shared for one in planned.changed],
+        f"Take {len(planned.taken_back)} back": planned.taken_back,
+    }
+    changes = {title: records for title, records in changes.items() if records}
+    shown = [one for records in list(changes.values())[:2] for one in records[:20]]
     first = [f"- {one.kind}: {truncate(one.text.splitlines()[0], 80)}" for one in shown]
-    return f"{subject}\n\n" + "\n".join(first) + "\n"
+    return f"{', '.join(changes) or 'Share nothing'}\n\n" + "\n".join(first) + "\n"

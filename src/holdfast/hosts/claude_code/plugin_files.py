@@ -13,10 +13,11 @@ import subprocess
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from holdfast.hosts.claude_code import config_file
 from holdfast.hosts.claude_code.json_text import read
+from holdfast.hosts.claude_code.locations import find_program
 from holdfast.sources.json_fields import mapping
 
 NAME = "holdfast"
@@ -92,13 +93,6 @@ def _copy(item: Traversable, target: Path) -> None:
             _copy(inner, target / inner.name)
 
 
-class CommandResult(NamedTuple):
-    """Whether a command of Claude Code succeeded, and its output."""
-
-    ok: bool
-    output: str
-
-
 def install_commands(home: Path, scope: str) -> list[tuple[str, ...]]:
     """The arguments of `claude plugin` that install the plugin, in order."""
     plugin_scope = "local" if scope == "project" else scope
@@ -114,9 +108,11 @@ def uninstall_commands(scope: str) -> list[tuple[str, ...]]:
     return [("uninstall", ID, "--scope", plugin_scope), ("marketplace", "remove", NAME)]
 
 
-def run_plugin_commands(program: str, commands: list[tuple[str, ...]]) -> CommandResult:
-    """Run `claude plugin` commands until one fails; returns the result of the last."""
-    output = ""
+def run_plugin_commands(commands: list[tuple[str, ...]]) -> str:
+    """Run `claude plugin` commands until one fails; returns why it did, "" if none."""
+    program = find_program()
+    if not program:
+        return "`claude` is not on the path"
     for command in commands:
         try:
             done = subprocess.run(
@@ -127,11 +123,11 @@ def run_plugin_commands(program: str, commands: list[tuple[str, ...]]) -> Comman
                 timeout=_TIMEOUT_S,
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            return CommandResult(False, str(error))
+            return str(error)
         if done.returncode:
-            return CommandResult(False, (done.stderr or done.stdout).strip())
-        output = done.stdout.strip()
-    return CommandResult(True, output)
+            said = (done.stderr or done.stdout).strip()
+            return f"Claude Code said: {said or f'exit status {done.returncode}'}"
+    return ""
 
 
 def is_enabled(hooks_file: Path) -> bool:

@@ -28,34 +28,22 @@ def ask(question: str, default: bool = True) -> bool:
     return default if not word else word in ("y", "yes")
 
 
-def ask_or_show(question: str, show: Callable[[], None]) -> bool:
-    """Ask like `ask`, with yes as the default; the answer "d" shows the diff and asks again."""
+def confirm_with_diff(screen: Screen, yes: bool, show: Callable[[], None]) -> bool:
+    """Like `confirm_change`, with yes as the default; at a terminal the answer "d" shows the diff
+    and asks again."""
+    if yes or not is_interactive():
+        return confirm_change(screen, yes)
     while True:
-        sys.stdout.write(f"{question} [Y/n, d shows the diff] ")
+        sys.stdout.write("Go ahead? [Y/n, d shows the diff] ")
         sys.stdout.flush()
         reply = sys.stdin.readline()
-        word = reply.strip().lower()
-        if word not in ("d", "diff"):
-            if not reply:
-                sys.stdout.write("\n")
-            return bool(reply) and word in ("", "y", "yes")
+        if reply.strip().lower() not in ("d", "diff"):
+            break
         show()
-
-
-def is_allowed(
-    yes: bool, question: str, default: bool = True, what: str = "files", dry_run: bool = True
-) -> bool:
-    """Whether to go ahead: `--yes` was given, or the person at the terminal agrees. Raises
-    InputError without either. `what` names what is changed; `dry_run` says that the command has
-    that option, for the advice."""
-    if yes:
-        return True
-    if not is_interactive():
-        raise InputError(
-            f"This changes {what}, and there is no terminal to ask at. {NOTHING_CHANGED}",
-            f"{'Look first with --dry-run, then run' if dry_run else 'Run'} it again with --yes.",
-        )
-    return ask(question, default)
+    agreed = bool(reply) and reply.strip().lower() in ("", "y", "yes")
+    if not agreed:
+        screen.line(NOTHING_CHANGED if reply else f"\n{NOTHING_CHANGED}")
+    return agreed
 
 
 def confirm_change(
@@ -66,8 +54,15 @@ def confirm_change(
     what: str = "files",
     dry_run: bool = True,
 ) -> bool:
-    """Like `is_allowed`; prints that nothing was changed where the answer is no."""
-    allowed = is_allowed(yes, question, default, what, dry_run)
+    """Whether to go ahead: `--yes` was given, or the person at the terminal agrees; prints that
+    nothing was changed where the answer is no. Raises InputError without a terminal. `what` names
+    what is changed; `dry_run` says that the command has that option, for the advice."""
+    if not yes and not is_interactive():
+        raise InputError(
+            f"This changes {what}, and there is no terminal to ask at. {NOTHING_CHANGED}",
+            f"{'Look first with --dry-run, then run' if dry_run else 'Run'} it again with --yes.",
+        )
+    allowed = yes or ask(question, default)
     if not allowed:
         screen.line(NOTHING_CHANGED)
     return allowed

@@ -37,43 +37,35 @@ _NAME_COLUMN_WIDTH = 16
 # commands of a module, where NAME is a CommandSpec.
 _BY_HAND: dict[str, dict[str, tuple[str, str]]] = {
     "Install and read": {
-        "setup": ("start.setup", "install the Claude Code hooks and the MCP server"),
-        "uninstall": ("start.uninstall", "remove hooks and MCP server; the memory stays"),
-        "ingest": ("start.ingest", "read transcripts, or a repository's history, into memory"),
-        "forge": ("start.forge", "read pull requests, issues and reviews from GitHub"),
-        "import": ("start.import_", "import the memory of another program, or a dialogue"),
-    },
-    "Team": {
-        "share": ("team.share:SHARE", "share records on a git branch or with a server"),
-        "unshare": ("team.share:UNSHARE", "withdraw what you shared"),
-        "pull": ("team.pull", "import what others share"),
-        "remote": ("team.remote", "add and test servers that are searched as well"),
+        "setup": ("setup", "install the Claude Code hooks and the MCP server"),
+        "uninstall": ("uninstall", "remove hooks and MCP server; the memory stays"),
+        "ingest": ("ingest", "read transcripts, or a repository's history, into memory"),
+        # These are operations.
+        "forge": ("", ""),
+        "import": ("", ""),
     },
     "Operate": {
-        "doctor": ("admin.doctor", "check installation and data, and fix problems"),
-        "browse": ("servers.browse", "open the memory in a browser"),
-        "backup": ("admin.backup:BACKUP", "back up the whole memory into one file"),
-        "restore-backup": ("admin.backup:RESTORE", "replace the memory by a backup"),
-        "export": ("admin.export", "write the memory as files in an open format"),
-        "refine": ("admin.refine", "update records that an older version derived"),
-        "worker": ("servers.worker", "run the background work now"),
-        "serve": ("servers.serve", "serve a team over HTTP: REST, GraphQL, MCP, pages"),
-        "key": ("servers.key", "create, list and revoke the API keys of a server"),
-        "mcp": ("servers.mcp", "run the MCP server on standard input and output"),
-        "eval": ("admin.evaluate", "measure retrieval and knowledge extraction"),
-        "completion": ("admin.completion", "print the completion script of a shell"),
+        "doctor": ("doctor", "check installation and data, and fix problems"),
+        "browse": ("browse", "open the memory in a browser"),
+        "backup": ("backup:BACKUP", "back up the whole memory into one file"),
+        "restore-backup": ("backup:RESTORE", "replace the memory by a backup"),
+        "worker": ("worker", "run the background work now"),
+        "serve": ("serve", "serve a team over HTTP: REST, GraphQL, MCP, pages"),
+        "mcp": ("mcp", "run the MCP server on standard input and output"),
+        "eval": ("evaluate", "measure retrieval and knowledge extraction"),
+        "completion": ("completion", "print the completion script of a shell"),
     },
 }
 # The groups, and the subjects of operations that belong to each; others are in the last.
 _GROUPS = {
     "Install and read": ("briefs",),
-    "Search and ask": ("search", "asking", "finding", "research", "records"),
-    "See what is known": ("knowledge", "concepts", "entities"),
+    "Search and ask": ("search", "asking", "finding", "history", "research", "records"),
+    "See what is known": ("knowledge", "catalogue", "concepts", "entities"),
     "Look through sessions": ("sessions",),
-    "Correct and forget": ("curation", "reviews", "erasing"),
+    "Correct and forget": ("curation", "log", "reviews", "erasing"),
     "Rules": ("rules",),
-    "Team": ("sharing",),
-    "Operate": ("status", "banks", "machine"),
+    "Team": ("sharing", "remotes"),
+    "Operate": ("status", "usage", "banks", "machine", "deriving", "transfer"),
     "More": (),
 }
 # What commands of several operations are for; a single one says it itself.
@@ -83,17 +75,20 @@ _PURPOSES = {
     "providers": "list and test plugins that are searched as well",
     "research": "list, follow and stop questions that are being answered",
     "entity": "show an entity, merge or split its names",
+    "remote": "add and test servers that are searched as well",
+    "key": "create, list and revoke the API keys of a server",
 }
 
 
 def _grouped() -> dict[str, dict[str, tuple[str, str]]]:
     groups = {title: dict(_BY_HAND.get(title, {})) for title in _GROUPS}
     not_here = NOT_OFFERED["cli"]
+    elsewhere = {name for group in _BY_HAND.values() for name in group}
     for subject, names in SUBJECTS.items():
         title = next((one for one, subjects in _GROUPS.items() if subject in subjects), "More")
         for name in names:
-            if name not in not_here:
-                command = name.partition(" ")[0]
+            command = name.partition(" ")[0]
+            if name not in not_here and command not in elsewhere:
                 groups[title].setdefault(command, ("", _PURPOSES.get(command, "")))
     return {title: commands for title, commands in groups.items() if commands}
 
@@ -111,10 +106,16 @@ _TYPED: dict[str, tuple[str, tuple[str, ...]]] = {
     "bank list": ("banks", ()),
     "bank show": ("bank", ()),
     "providers list": ("providers", ()),
+    "import": ("import-from", ()),
+    "import list": ("imports", ()),
+    "import undo": ("undo-import", ()),
+    "share --list": ("shared", ()),
+    "pull --list": ("pulls", ()),
+    "pull --undo": ("undo-pull", ()),
 }
 COMMANDS = {name: command for group in GROUPS.values() for name, command in group.items()}
 # Further actions of the commands of operations, which only the command line has, and where each is.
-_OWN_ACTIONS = {"research attach": "ask.attach:ATTACH"}
+_OWN_ACTIONS = {"research attach": "attach:ATTACH"}
 # What a command does no longer take as its first word ("" for any), and what to run instead.
 _MOVED = {
     "brief": {
@@ -135,8 +136,8 @@ _GLOBAL_OPTIONS = ("-h", "--help", "-V", "--version")
 # The commands that `holdfast --help` shows.
 FIRST_COMMANDS = ("setup", "status", "brief", "ask", "recall", "show", "remember", "browse")
 
-_SHORT_HELP = """\
-Holdfast: a local, searchable memory for coding agents.
+_HELP = """\
+Holdfast: {title}
 
 usage: holdfast COMMAND [options]
 
@@ -144,21 +145,7 @@ usage: holdfast COMMAND [options]
 
   holdfast                   current state, and the next step
   holdfast COMMAND --help    what a command does, with examples
-  holdfast help all          all {count} commands
-
-First time here?  holdfast setup    shows what it changes, and asks first
-"""
-
-_ALL_COMMANDS = """\
-Holdfast: all commands
-
-usage: holdfast COMMAND [options]
-
-{commands}
-
-  holdfast                   current state, and the next step
-  holdfast COMMAND --help    what a command does, with examples
-  holdfast --version         the version of this program
+{last}
 """
 
 
@@ -197,34 +184,40 @@ def _dispatch_and_flush(arguments: list[str]) -> int:
 
 
 def _dispatch(arguments: list[str]) -> int:
-    first, *rest = arguments or [""]
-    if not first or arguments == ["--json"]:
-        _import_command("start.here").run(Screen(), as_json=bool(first))
-        return 0
-    if first == "help" and rest == ["all"]:
-        sys.stdout.write(all_commands())
-        return 0
-    if first == "help" and rest and not rest[0].startswith("-"):
-        return _run(rest[0], ["--help"])
-    if first in ("-h", "--help", "help") and not rest:
-        sys.stdout.write(overview())
-        return 0
-    if first in ("-V", "--version"):
-        sys.stdout.write(f"holdfast {full_version()}\n")
-        return 0
-    return _run(first, rest)
+    match arguments:
+        case [] | [""] | ["--json"]:
+            _import_command("here").run(Screen(), as_json=arguments == ["--json"])
+        case ["help", "all"]:
+            sys.stdout.write(all_commands())
+        case ["help", name] if not name.startswith("-"):
+            return _run(name, ["--help"])
+        case ["-h" | "--help" | "help"]:
+            sys.stdout.write(overview())
+        case ["-V" | "--version", *_]:
+            sys.stdout.write(f"holdfast {full_version()}\n")
+        case _:
+            return _run(arguments[0], arguments[1:])
+    return 0
 
 
 def overview() -> str:
     """What `holdfast --help` prints: the commands that people start with."""
-    lines = [_command_line(name) for name in FIRST_COMMANDS]
-    return _SHORT_HELP.format(commands="\n".join(lines), count=len(COMMANDS))
+    return _HELP.format(
+        title="a local, searchable memory for coding agents.",
+        commands="\n".join(map(_command_line, FIRST_COMMANDS)),
+        last=f"  holdfast help all          all {len(COMMANDS)} commands\n\n"
+        "First time here?  holdfast setup    shows what it changes, and asks first",
+    )
 
 
 def all_commands() -> str:
     """What `holdfast help all` prints: every command, in groups."""
     groups = ["\n".join([f"{title}:", *map(_command_line, GROUPS[title])]) for title in GROUPS]
-    return _ALL_COMMANDS.format(commands="\n\n".join(groups))
+    return _HELP.format(
+        title="all commands",
+        commands="\n\n".join(groups),
+        last="  holdfast --version         the version of this program",
+    )
 
 
 def purpose_of(name: str) -> str:
@@ -304,7 +297,7 @@ def load_command(name: str, action: str = "") -> CommandSpec:
     location = _OWN_ACTIONS.get(full_name, COMMANDS[name][0])
     if not location:
         module = _import_module("holdfast.interfaces.cli.operation_command")
-        return module.command_of(operation_for(name, action))
+        return module.command_of(operation_for(name, action), full_name)
     module_name, _, attribute = location.partition(":")
     module = _import_command(module_name)
     if attribute:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from argparse import BooleanOptionalAction
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
@@ -12,15 +13,18 @@ from holdfast.interfaces.cli import confirm, options
 from holdfast.interfaces.cli.parser import Arguments, CommandSpec, Parser
 from holdfast.model.curation import AGENT
 from holdfast.operations.binding import ArgumentError, read_arguments
-from holdfast.operations.operation import Call, Operation, Parameter
+from holdfast.operations.operation import Announcement, Bar, Call, Operation, Parameter
 from holdfast.operations.running import run_with, show_result
 from holdfast.operations.screen import Screen
 from holdfast.operations.shapes import result_json
 from holdfast.settings import Settings, load_settings
 
+if TYPE_CHECKING:
+    from holdfast.interfaces.cli.progress import Progress
 
-def command_of(operation: Operation) -> CommandSpec:
-    """The parts of the command of an operation."""
+
+def command_of(operation: Operation, name: str) -> CommandSpec:
+    """The parts of the command of an operation, which is typed by this name."""
 
     def configure(parser: Parser) -> None:
         offered = [one for one in operation.parameters if not one.arg.programs]
@@ -34,8 +38,8 @@ def command_of(operation: Operation) -> CommandSpec:
             options.add(parser, "yes")
         options.add(parser, "json")
 
-    def run(screen: Screen, arguments: Arguments) -> None:
-        _run(operation, screen, arguments)
+    def run(screen: Screen, arguments: Arguments) -> int:
+        return _run(operation, name, screen, arguments)
 
     description = f"{operation.summary}.\n\n{operation.details}".strip()
     return CommandSpec(description, operation.examples, configure, run)
@@ -117,61 +121,103 @@ def _settings(operation: Operation, arguments: Arguments) -> Settings:
     return settings
 
 
-def _run(operation: Operation, screen: Screen, arguments: Arguments) -> None:
+def _run(operation: Operation, name: str, screen: Screen, arguments: Arguments) -> int:
     try:
         given = read_arguments(operation, *_given(operation, arguments), on_screen=True)
     except ArgumentError as error:
-        help = f"See `holdfast {operation.name} --help`."
+        help = f"See `holdfast {name} --help`."
         raise ArgumentError(error.message, error.remedy or help) from error
-    with Holdfast(_settings(operation, arguments), create=operation.creates) as memory:
-        asks = operation.announce is not None and not getattr(arguments, "dry_run", False)
-        if asks and not _agreed(operation, screen, memory, arguments, given):
-            return
-        streams: bool = given.get("stream", False)
-        call = _call(operation, arguments)
-        if streams:
-            call = _streaming_call(screen, arguments.json)
+    only_looks: bool = getattr(arguments, "dry_run", None) or False
+    settings, creates = _settings(operation, arguments), operation.creates and not only_looks
+    streams: bool = given.get("stream", False)
+    bars: list[Progress] = []
+    with Holdfast(settings, create=creates) as memory:
+        call = _call(operation, screen, arguments, streams, bars)
+        if operation.announce is not None and not only_looks:
+            announced = operation.announce(memory, **given)
+            if not _agreed(operation, screen, announced, arguments, given):
+                return 0
+            call.agreed = announced.plan
         result = run_with(operation, memory, given, call)
         is_empty = not operation.changes and not memory.reader.banks.all()
+    for bar in bars:
+        bar.finish()
+    # What was stopped early can be run again, by a script, too.
+    status = int(bool(getattr(result, "has_failed", False) or getattr(result, "stopped", "")))
     if arguments.json:
         if not streams:
             screen.json(result_json(result))
-        return
+        return status
     show_result(operation, screen, result, given)
     if getattr(result, "cursor", None):
         screen.line("There are more, see --limit.", "dim")
     if is_empty:
         screen.wrap(_EMPTY)
-
-
-def _streaming_call(screen: Screen, as_json: bool) -> Call:
-    """A call that prints its steps while they are taken: as text on standard error, or as lines of
-    JSON, of which the last has the result."""
-    if as_json:
-        return Call(quick=True, on_step=lambda step: screen.json_line(result_json(step)))
-    errors = Screen(sys.stderr)
-    return Call(quick=True, progress=lambda text: errors.line(text, "dim"))
+    return status
 
 
 _EMPTY = "The memory is empty; `holdfast ingest` reads your sessions."
 
 
-def _call(operation: Operation, arguments: Arguments) -> Call:
+def _call(
+    operation: Operation,
+    screen: Screen,
+    arguments: Arguments,
+    streams: bool,
+    bars: list[Progress],
+) -> Call:
+    """For whom the command runs. One that streams prints its steps while they are taken: as text on
+    standard error, or as lines of JSON, of which the last has the result."""
     agent = options.agent_name(arguments) if "by_agent" in operation.options else ""
-    return Call(f"{AGENT} ({agent})" if agent else "", bool(agent), quick=True)
+    errors = Screen(sys.stderr)
+
+    def watch(what: str, count: Callable[[int], str]) -> Bar:
+        from holdfast.interfaces.cli.progress import Progress
+
+        bars.append(Progress(what, count, arguments.json))
+        return bars[-1]
+
+    call = Call(
+        f"{AGENT} ({agent})" if agent else "",
+        bool(agent),
+        quick=True,
+        notice=lambda text: errors.line(f"holdfast: {text}"),
+        watch=watch,
+        ask_secret=_ask_secret,
+    )
+
+    def print_step(step: dict[str, Any]) -> None:
+        screen.json_line(result_json(step))
+
+    def print_progress(text: str) -> None:
+        errors.line(text, "dim")
+
+    if streams and arguments.json:
+        call.on_step = print_step
+    elif streams:
+        call.progress = print_progress
+    return call
+
+
+def _ask_secret(question: str) -> str:
+    """A secret, from a hidden prompt or standard input; never from the command line, which others
+    can read."""
+    if not sys.stdin.isatty():
+        return sys.stdin.readline()
+    from getpass import getpass
+
+    return getpass(question)
 
 
 def _agreed(
     operation: Operation,
     screen: Screen,
-    memory: Holdfast,
+    announced: Announcement,
     arguments: Arguments,
     given: dict[str, Any],
 ) -> bool:
     """Whether the person wants what the operation is about to do. What they agreed to is added to
     the arguments."""
-    assert operation.announce is not None
-    announced = operation.announce(memory, **given)
     if not announced.lines and not announced.diff:
         return True
     if not arguments.json:
@@ -179,10 +225,11 @@ def _agreed(
             screen.diff(announced.diff)
         for line in announced.lines:
             # What is indented is a list, such as one of files, whose names stay whole.
-            (screen.line if line.startswith(" ") else screen.wrap)(line)
+            (screen.line if line.startswith(" ") else screen.wrap)(screen.paint_diff(line))
     what = "files" if announced.diff else announced.what
+    may_look = any(one.name == "dry_run" for one in operation.parameters)
     question, default = announced.question, announced.default
-    if not confirm.confirm_change(screen, arguments.yes, question, default, what, dry_run=False):
+    if not confirm.confirm_change(screen, arguments.yes, question, default, what, may_look):
         return False
     by_name = {one.name: one for one in operation.parameters}
     if "confirm" in by_name:

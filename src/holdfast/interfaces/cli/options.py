@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,74 +21,52 @@ def some_path(text: str) -> Path:
     return Path(text).expanduser()
 
 
-def _whole_number(least: int, most: int, text: str) -> int:
+# More than any memory holds of anything, and less than breaks a query.
+_MOST = 1_000_000_000
+
+
+def positive(text: str, least: int = 1) -> int:
+    """A whole number from 1."""
     try:
         value = int(text)
     except ValueError:
         raise ArgumentTypeError(f"{truncate(text, 40)!r} is not a whole number") from None
-    if value < least:
-        raise ArgumentTypeError(f"must be {least} or more")
-    if value > most:
-        raise ArgumentTypeError(f"must be {most:,} or less")
+    if not least <= value <= _MOST:
+        raise ArgumentTypeError(f"must be from {least} to {_MOST:,}")
     return value
 
 
-# More than any memory holds of anything, and less than breaks a query.
-_MOST = 1_000_000_000
-positive = partial(_whole_number, 1, _MOST)
-count = partial(_whole_number, 0, _MOST)
-
-
-def _option(*spellings: str, **keywords: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
-    return spellings, keywords
-
-
-_BANK_HELP = "which bank; 'all' for every one (default: {})"
 # By the name that commands give to `add`: what is passed to `Parser.add_argument`.
-_OPTIONS = {
-    "bank": _option(
-        "--bank", metavar="NAME", help=_BANK_HELP.format("the project of the current folder")
-    ),
-    "bank_or_all": _option(
-        "--bank", metavar="NAME", default="all", help=_BANK_HELP.format("all banks")
-    ),
-    "json": _option("--json", action="store_true", help="print JSON instead of text"),
-    "yes": _option("--yes", "-y", action="store_true", help="go ahead without asking"),
-    "by_agent": _option(
-        "--by-agent",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="an agent decides, on a person's order; its name",
-    ),
-    "dry_run": _option("--dry-run", action="store_true", help="only show what would be done"),
-    "model": _option(
-        "--model",
-        metavar="NAME",
-        default="",
-        help="use this model of the configured service instead of the configured model",
-    ),
-    "plugin_dir": _option(
-        "--plugin-dir",
-        action="append",
-        default=[],
-        type=some_path,
-        metavar="DIR",
-        help="also query the plugin in this folder, as with `claude --plugin-dir`",
-    ),
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "json": {"action": "store_true", "help": "print JSON instead of text"},
+    "yes": {"action": "store_true", "help": "go ahead without asking"},
+    "by_agent": {
+        "action": "append",
+        "default": [],
+        "metavar": "NAME",
+        "help": "an agent decides, on a person's order; its name",
+    },
+    "dry_run": {"action": "store_true", "help": "only show what would be done"},
+    "model": {
+        "metavar": "NAME",
+        "default": "",
+        "help": "use this model of the configured service instead of the configured model",
+    },
+    "plugin_dir": {
+        "action": "append",
+        "default": [],
+        "type": some_path,
+        "metavar": "DIR",
+        "help": "also query the plugin in this folder, as with `claude --plugin-dir`",
+    },
 }
 
 
 def add(parser: Parser, *names: str) -> None:
     """Add the shared options of these names."""
     for name in names:
-        spellings, keywords = _OPTIONS[name]
-        parser.add_argument(*spellings, **keywords)
-
-
-def add_path(parser: Parser, name: str, metavar: str, help: str) -> None:
-    """Add an option that names a file or folder."""
-    parser.option(name, metavar, help, None, some_path)
+        spellings = [f"--{name.replace('_', '-')}"] + ["-y"] * (name == "yes")
+        parser.add_argument(*spellings, **_OPTIONS[name])
 
 
 def agent_name(arguments: Arguments) -> str:

@@ -8,22 +8,21 @@ description and the permission table follow from that. Research that is followed
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from functools import cache
 from typing import Any
 
 import orjson
-from fastapi import Depends, Request, Response
+from fastapi import Request, Response
 
 from holdfast.app.memory import Holdfast
-from holdfast.app.views.decision_log import HTTP, name_with_channel
-from holdfast.errors import InputError
 from holdfast.interfaces.http.auth.guard import SAFE_METHODS
 from holdfast.interfaces.http.auth.permissions import API_PREFIX, PermittedRouter
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
-from holdfast.interfaces.http.core.request_principal import principal
+from holdfast.interfaces.http.core.refusals import CrossSiteError, NotJsonError
+from holdfast.interfaces.http.core.request_principal import author, principal
 from holdfast.operations.binding import ArgumentError, read_arguments
-from holdfast.operations.operation import Call, Operation, Parameter, Work
+from holdfast.operations.decisions.log import HTTP
+from holdfast.operations.operation import Call, Operation, Parameter
 from holdfast.operations.registry import NOT_OFFERED, SUBJECTS, find_operation
 from holdfast.operations.running import run_with
 from holdfast.operations.shapes import (
@@ -34,70 +33,35 @@ from holdfast.operations.shapes import (
     result_schema,
 )
 
-KEY_HEADER = "X-Form-Key"
-_ERRORS = {
-    400: "A value cannot be used.",
-    401: "No valid token, key or cookie.",
-    403: "Not permitted, sent by another web page, or a cookie without the form key.",
-    404: "Not found.",
-    409: "It has changed since, or was cancelled.",
-    413: "The body is too large.",
-    415: "The body is not JSON.",
-    421: "The server does not answer to this host name.",
-    422: "An argument is missing, unknown, or cannot be used.",
-    429: "Too many requests; `Retry-After` says how long to wait.",
-    500: "An error in Holdfast.",
-    502: "An error of the model service.",
-    503: "Busy or not available; try again in a moment.",
-    507: "The disk is full. Nothing was written.",
-}
-_ERROR_CONTENT = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
-ERRORS: dict[int | str, Json] = {
-    status: {"description": text, "content": _ERROR_CONTENT} for status, text in _ERRORS.items()
-}
-_ERROR_SCHEMA: Json = {
-    "type": "object",
-    "description": "Every error has this form.",
-    "required": ["error"],
-    "properties": {
-        "error": {
-            "type": "object",
-            "required": ["code", "message", "remedy"],
-            "properties": {
-                "code": {"type": "string", "examples": ["not_found"]},
-                "message": {"type": "string", "examples": ["There is no bank 'shop'."]},
-                "remedy": {"type": "string", "examples": ["There are: checkout, ui."]},
-            },
-        }
-    },
-}
+_TEXTS = {"code": "not_found", "message": "There is no bank 'shop'.", "remedy": "There are: ui."}
 # The records that results consist of, for the OpenAPI description.
-SCHEMAS: Json = {"Error": _ERROR_SCHEMA}
+SCHEMAS: Json = {
+    "Error": {
+        "type": "object",
+        "description": "Every error has this form.",
+        "required": ["error"],
+        "properties": {
+            "error": {
+                "type": "object",
+                "required": list(_TEXTS),
+                "properties": {
+                    name: {"type": "string", "examples": [text]} for name, text in _TEXTS.items()
+                },
+            }
+        },
+    }
+}
 # What stores something new answers 201.
 _STORING = ("remember", "retain", "backup")
-# How the memory pool runs each kind of work.
-RUNNERS: dict[Work, Callable[..., Awaitable[Any]]] = {
-    Work.READ: MemoryPool.read,
-    Work.SEARCH: MemoryPool.search,
-    Work.SEARCH_WITH_MODEL: MemoryPool.search_with_model,
-    Work.RUN: MemoryPool.run,
-    Work.RUN_WITH_MODEL: MemoryPool.run_with_model,
-    Work.RUN_LONG: MemoryPool.run_long,
-}
-
-
-def author() -> str:
-    """The author of a change, as the log of decisions names it."""
-    return name_with_channel(principal().label, HTTP)
 
 
 def http_call() -> Call:
     """For whom the operations of this request run. A server asks no other: it would do so with its
     own keys, for any client."""
-    return Call(author(), remotes=False, key=principal().name, in_folder=False)
+    return Call(author(HTTP), remotes=False, key=principal().name, in_folder=False)
 
 
-async def run_in_pool(pool: MemoryPool, operation: Operation, arguments: Json) -> Any:
+async def run_operation(pool: MemoryPool, operation: Operation, arguments: Json) -> Any:
     """The result of an operation in the name of this request, with arguments that were read."""
     call = http_call()
 
@@ -105,7 +69,7 @@ async def run_in_pool(pool: MemoryPool, operation: Operation, arguments: Json) -
         return run_with(operation, memory, arguments, call)
 
     public = {"also": operation.public_banks} if operation.public_banks else {}
-    return await RUNNERS[operation.work](pool, task, **public)
+    return await getattr(pool, operation.work)(task, **public)
 
 
 def json_response(value: object, status: int = 200) -> Response:
@@ -114,30 +78,17 @@ def json_response(value: object, status: int = 200) -> Response:
 
 
 async def check_write_request(request: Request) -> None:
-    """Check a request that can change something: its body is JSON, and a browser sends the key of
-    our forms, because it would send the cookie with a form of another site as well."""
+    """Check a request that can change something: its body is JSON, and it has a token, because a
+    browser would send its cookie with a form of another site as well."""
     if request.method in SAFE_METHODS:
         return
-    cookie = str(request.scope.get("visitor") or "")
-    if cookie and not request.app.state.web.keys.is_valid_form_key(
-        cookie, request.headers.get(KEY_HEADER, "")
-    ):
-        raise CrossSiteError(
-            "A change with a cookie needs the form key.", f"Send it as {KEY_HEADER}."
-        )
+    if request.scope.get("visitor"):
+        raise CrossSiteError("A cookie changes nothing here.", "Send a token, or use a page.")
     content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     length = request.headers.get("content-length", "0")
     empty = length.strip("0") == "" and "transfer-encoding" not in request.headers
     if content_type != "application/json" and not (empty and not content_type):
         raise NotJsonError("The body is not JSON.", "Send it with Content-Type: application/json.")
-
-
-class CrossSiteError(InputError):
-    """A change that did not come from one of our pages."""
-
-
-class NotJsonError(InputError):
-    """A body that is not JSON."""
 
 
 async def read_request(operation: Operation, request: Request) -> Json:
@@ -172,10 +123,18 @@ async def read_body(request: Request) -> Json:
     return {str(name): value for name, value in given.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
 
 
+def described_router(tag: str = "", prefix: str = API_PREFIX) -> PermittedRouter:
+    """A router whose routes the OpenAPI description has, with the form of errors."""
+    content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    error: Json = {"description": "An error. Its `code` is always the same.", "content": content}
+    tags: Any = [tag] if tag else None
+    return PermittedRouter(prefix, check_write_request, responses={"default": error}, tags=tags)
+
+
 @cache
 def rest_router() -> PermittedRouter:
     """The routes of all operations."""
-    router = PermittedRouter(API_PREFIX, [Depends(check_write_request)], responses=ERRORS)
+    router = described_router()
     for subject, names in SUBJECTS.items():
         for name in names:
             if name not in NOT_OFFERED["rest"]:
@@ -191,9 +150,8 @@ def add_route(router: PermittedRouter, subject: str, operation: Operation) -> No
     async def endpoint(request: Request) -> Response:
         arguments = await read_request(operation, request)
         pool: MemoryPool = request.app.state.web.pool
-        return json_response(await run_in_pool(pool, operation, arguments), status)
+        return json_response(await run_operation(pool, operation, arguments), status)
 
-    content = {"application/json": {"schema": result_schema(operation.result, SCHEMAS)}}
     router.add_api_route(
         path,
         endpoint,
@@ -203,29 +161,34 @@ def add_route(router: PermittedRouter, subject: str, operation: Operation) -> No
         description=operation.details,
         name=operation.id,
         tags=[subject],
-        responses={status: {"description": "The result.", "content": content}},
-        openapi_extra=_describe_arguments(operation, method, path),
+        responses=describe_result(operation.result, status),
+        openapi_extra=describe_arguments(operation, method, path),
     )
 
 
-def _describe_arguments(operation: Operation, method: str, path: str) -> Json:
+def describe_result(kind: Any, status: int = 200) -> dict[int | str, Json]:
+    """A result of a type, as OpenAPI has it."""
+    content = {"application/json": {"schema": result_schema(kind, SCHEMAS)}}
+    return {status: {"description": "The result.", "content": content}}
+
+
+def describe_arguments(operation: Operation, method: str = "POST", path: str = "") -> Json:
     """The arguments of a route, as OpenAPI has them."""
     asked = [one for one in operation.parameters if not one.arg.on_screen]
     in_path = [one for one in asked if f"{{{one.name}" in path]
-    others = [one for one in asked if one not in in_path]
     described = [_in_address(one, "path") for one in in_path]
     if method in ("GET", "DELETE"):
+        others = [one for one in asked if one not in in_path]
         return {"parameters": described + [_in_address(one, "query") for one in others]}
-    body = arguments_in_body(operation, tuple(one.name for one in in_path)) if others else {}
-    return {"parameters": described, **body}
-
-
-def arguments_in_body(operation: Operation, without: tuple[str, ...] = ()) -> Json:
-    """The arguments of an operation as the JSON body of a request."""
-    hidden = (one.name for one in operation.parameters if one.arg.on_screen)
-    schema = arguments_schema(operation, (*without, *hidden))
+    if len(asked) == len(in_path):
+        return {"parameters": described}
+    elsewhere = (one.name for one in operation.parameters if one in in_path or one.arg.on_screen)
+    schema = arguments_schema(operation, tuple(elsewhere))
     content = {"application/json": {"schema": schema}}
-    return {"requestBody": {"content": content, "required": "required" in schema}}
+    return {
+        "parameters": described,
+        "requestBody": {"content": content, "required": "required" in schema},
+    }
 
 
 def _in_address(parameter: Parameter, where: str) -> Json:

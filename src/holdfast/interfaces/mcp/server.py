@@ -15,44 +15,31 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
-from holdfast.errors import HoldfastError
-from holdfast.interfaces.mcp.dispatch import (
-    ActiveCalls,
-    EngineRequest,
-    answer_without_engine,
-    cancelled_request,
-    engine_error,
-    engine_request,
-    progress_sender,
-)
-from holdfast.interfaces.mcp.jsonrpc import (
+from holdfast.interfaces.mcp.protocol import (
     INTERNAL_ERROR,
+    ActiveCalls,
+    CallContext,
     Message,
     RequestId,
     RpcError,
+    cancelled_request,
+    client_name,
     encode_error,
     encode_result,
+    progress_sender,
     read_messages,
 )
-from holdfast.interfaces.mcp.server_spec import CallContext, Engine, ServerSpec, client_name
+from holdfast.interfaces.mcp.servers import Engine, ServerSpec, ToolCall
 
 # How many calls of one client may wait or run: what a client can make us keep is bounded.
 MAX_PENDING_CALLS = 1_000
 
 
-class ShutdownTimeouts(NamedTuple):
-    """How long the end of the input may be delayed, in seconds. The host waits for the process, so
-    both are short."""
-
-    # For running calls to be answered.
-    answers_s: float = 5.0
-    # For calls that are then cancelled to end what they began.
-    cancelled_s: float = 1.5
-
-
-_SHUTDOWN = ShutdownTimeouts()
+# How long the end of the input may be delayed, in seconds: for running calls to be answered, and
+# for calls that are then cancelled to end what they began. The host waits for the process.
+_ANSWERS_S, _CANCELLED_S = 5.0, 1.5
 
 Send = Callable[[str], object]
 
@@ -63,11 +50,6 @@ class Companion(Protocol):
     def close(self) -> None:
         """Stop, and leave nothing behind."""
         ...
-
-
-def no_companions() -> Sequence[Companion]:
-    """For a server without companions."""
-    return ()
 
 
 class EngineThread:
@@ -101,16 +83,13 @@ class EngineThread:
 def _run(
     id: RequestId,
     engine: EngineThread,
-    request: EngineRequest,
+    called: ToolCall,
     context: CallContext,
     send_answer: Send,
 ) -> None:
     if engine.is_closing:
         return
-    try:
-        answer = encode_result(id, request.run(engine.load(), context))
-    except HoldfastError as error:
-        answer = encode_error(id, engine_error(error))
+    answer = encode_result(id, called.run(engine.load(), context))
     if not context.cancelled.is_set():
         send_answer(answer)
 
@@ -123,7 +102,7 @@ class Server:
         self,
         write: Send,
         spec: ServerSpec,
-        companions: Callable[[], Sequence[Companion]] = no_companions,
+        companions: Callable[[], Sequence[Companion]] = tuple,
         client: str = "",
     ) -> None:
         self._write = write
@@ -144,13 +123,13 @@ class Server:
             for line in lines:
                 for message in read_messages(line) if line.strip() else ():
                     self._handle(message)
-            wait([ready, *self._pending], _SHUTDOWN.answers_s)
+            wait([ready, *self._pending], _ANSWERS_S)
         finally:
             left = dict(self._pending)
             for context in left.values():
                 context.cancel()
             closed = [engine.close() for engine in (self.fast, self.slow)]
-            wait([*left, *closed], _SHUTDOWN.cancelled_s)
+            wait([*left, *closed], _CANCELLED_S)
             for companion in self._companions:
                 companion.close()
 
@@ -164,22 +143,22 @@ class Server:
             self._calls.cancel(cancelled)
         if message.method == "initialize":
             self._client = client_name(message.params)
-        answer = answer_without_engine(self._spec, message)
+        answer = self._spec.answer(message)
         if answer:
             self._send(answer)
         elif answer is None and message.id is not None:
             try:
-                request = engine_request(self._spec, message)
+                called = self._spec.call(message.params)
                 context = CallContext(progress_sender(message.params, self._send), self._client)
                 self._calls.add(message.id, context)
             except RpcError as error:
                 self._send(encode_error(message.id, error))
             else:
-                self._submit(message.id, request, context)
+                self._submit(message.id, called, context)
 
-    def _submit(self, id: RequestId, request: EngineRequest, context: CallContext) -> None:
-        engine = self.slow if request.is_slow else self.fast
-        future = engine.thread.submit(_run, id, engine, request, context, self._send)
+    def _submit(self, id: RequestId, called: ToolCall, context: CallContext) -> None:
+        engine = self.slow if called.tool.is_slow else self.fast
+        future = engine.thread.submit(_run, id, engine, called, context, self._send)
         self._pending[future] = context
         future.add_done_callback(partial(self._finish, id))
         context.on_cancel(future.cancel)

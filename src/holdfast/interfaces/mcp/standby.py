@@ -1,14 +1,14 @@
 """The first moments of `holdfast mcp` in a session of Claude Code, before its server is loaded.
 
-Claude Code starts the server with every session, waits for what it asks first (`initialize`, the
-lists of tools and resources), and in most sessions calls no tool. These answers are in
-`first_answers.json`, which `tools/write_first_answers.py` writes from `main_spec`. So this module
+Claude Code starts the server with every session, waits for what it asks first (`initialize` and the
+list of tools), and in most sessions calls no tool. These answers are in `first_answers/main.json`,
+which `tools/write_first_answers.py` writes. So this module
 imports neither `typing` nor `re`, `json` or `socket`: the process starts with half the CPU time.
 It also answers hooks whose prompt is not worth loading the model for, by a search for words. What
 that needs is imported once the session has its answers: the program goes on starting meanwhile, and
 the hook of the first prompt waits only for the search.
 
-At anything else it returns, and `commands/servers/mcp` goes on with what was read and not answered.
+At anything else it returns, and `commands/mcp` goes on with what was read and not answered.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ else:
 
 # A longer message is left to the server, which limits what it keeps.
 _MAX_PENDING_BYTES = 1_000_000
-# These need the memory, or more of the protocol than is here.
-_FOR_SERVER = ("tools/call", "resources/read")
+# This needs the memory.
+_FOR_SERVER = "tools/call"
 _METHOD_NOT_FOUND = -32601
 # Other clients may have no hooks, and then their server starts the worker.
 _CLIENT = "claude"
@@ -76,7 +76,8 @@ def _stop(number: int, frame: object) -> None:
 
 class _Standby:
     def __init__(self) -> None:
-        with open(os.path.join(os.path.dirname(__file__), "first_answers.json"), "rb") as file:
+        folder = os.path.dirname(__file__)
+        with open(os.path.join(folder, "first_answers", "main.json"), "rb") as file:
             answers = read_json(file.read())
         self._versions: list[str] = answers["protocol_versions"]
         self._answers: dict[str, Any] = answers["results"]
@@ -170,7 +171,7 @@ class _Standby:
             return None
         if id is None:
             return ""
-        if method in _FOR_SERVER:
+        if method == _FOR_SERVER:
             return None
         if method not in self._answers:
             error = {

@@ -1,7 +1,8 @@
-"""Times, numbers and names as the pages show them, and links to the page of a record."""
+"""Times, sizes, headings and the names of banks as pages show them, and links to their places."""
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -36,36 +37,18 @@ _SENTENCE_END = regex(r"(?<=[^\W\d_][^\W\d_][.!?])\s+(?=[^\Wa-z_])")
 _CITED = regex(r"(?<![\w\])`])\[(\d{1,3})\]")
 
 
-def day(time: str) -> str:
-    """2 Sep 2026."""
-    return _spell(time, "{0.day} {0:%b %Y}", "undated")
-
-
-def moment(time: str) -> str:
-    """2 Sep 2026, 08:13."""
-    return _spell(time, "{0.day} {0:%b %Y, %H:%M}", "undated")
-
-
-def clock(time: str) -> str:
-    """08:13."""
-    return _spell(time, "{0:%H:%M}", "")
-
-
-def _spell(time: str, form: str, undated: str) -> str:
+def spell(time: str, form: str = "day") -> str:
+    """A time as a day (2 Sep 2026), a moment (2 Sep 2026, 08:13) or a clock shows it (08:13)."""
+    forms = {"day": "{0.day} {0:%b %Y}", "moment": "{0.day} {0:%b %Y, %H:%M}", "clock": "{0:%H:%M}"}
     found = _parsed(time)
-    return form.format(found) if found else undated
+    return forms[form].format(found) if found else "" if form == "clock" else "undated"
 
 
-def age(time: str) -> str:
-    """5 weeks ago, rounded down; "undated" for no time."""
-    found = _parsed(time)
-    if found is None:
+def age(time: str, now: datetime | None = None) -> str:
+    """5 weeks ago, rounded down, in the largest unit; "undated" for no time."""
+    then, now = _parsed(time), now or datetime.now(UTC)
+    if then is None:
         return "undated"
-    return age_at(found, datetime.now(UTC))
-
-
-def age_at(then: datetime, now: datetime) -> str:
-    """How long before `now` a time was, in its largest unit."""
     if then.tzinfo is None:
         then = then.replace(tzinfo=UTC)
     passed_s = (now - then).total_seconds()
@@ -73,15 +56,6 @@ def age_at(then: datetime, now: datetime) -> str:
         if passed_s >= from_s:
             return f"{counted(int(passed_s // length_s), unit)} ago"
     return "just now" if passed_s > -_CLOCK_SLACK_S else f"{then.day} {then:%b %Y}"
-
-
-def format_bytes(size: float) -> str:
-    """12 bytes, 3.4 kB, 5.6 MB."""
-    for unit in ("bytes", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
-        size /= 1000
-    return f"{size:.1f} GB"
 
 
 def lasted(started: str, ended: str) -> str:
@@ -96,18 +70,21 @@ def lasted(started: str, ended: str) -> str:
     return f"{hours:.1f} h" if hours < 48 else f"{hours / 24:.0f} days"
 
 
-def seconds(ms: int | None) -> str:
-    """A duration of milliseconds; "" if it is not known."""
-    if ms is None:
-        return ""
-    return f"{ms} ms" if ms < 1000 else f"{ms / 1000:.1f} s"
+def _parsed(time: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(time)
+    except ValueError:
+        return None
 
 
-def distinguishing_labels(banks: Sequence[Bank]) -> dict[str, str]:
-    """For banks of the same name, what distinguishes them: the location, or else the id; "" for
-    a bank whose name is unique."""
+def bank_labels(banks: Sequence[Bank]) -> dict[str, str]:
+    """For banks of the same name, what tells them apart: the location, or else the id; "" for a
+    bank whose name is unique."""
     names = Counter(bank.name for bank in banks)
-    places = {bank.id: _place(bank) for bank in banks}
+    places = {
+        bank.id: next((alias.partition(":")[2] for alias in bank.aliases), "") or bank.id
+        for bank in banks
+    }
     both = Counter((bank.name, places[bank.id]) for bank in banks)
     return {
         bank.id: ""
@@ -119,16 +96,11 @@ def distinguishing_labels(banks: Sequence[Bank]) -> dict[str, str]:
     }
 
 
-def _place(bank: Bank) -> str:
-    return (bank.aliases[0].partition(":")[2] if bank.aliases else "") or bank.id
-
-
 def bank_choices(banks: Sequence[Bank]) -> list[tuple[Bank, str]]:
     """Banks with labels that are all different."""
-    places = distinguishing_labels(banks)
+    labels = bank_labels(banks)
     return [
-        (bank, f"{bank.name} ({places[bank.id]})" if places[bank.id] else bank.name)
-        for bank in banks
+        (one, f"{one.name} ({labels[one.id]})" if labels[one.id] else one.name) for one in banks
     ]
 
 
@@ -150,7 +122,17 @@ def link(uri: str) -> str:
     named = parse_uri(uri)
     if named is None or not named.kind:
         return ""
+    if named.kind == "entity":
+        return f"/entities?focus={quote(named.id, safe='')}"
     return f"/record/{quote(named.kind, safe='')}/{quote(named.id, safe=':')}"
+
+
+def place(uri: str) -> str:
+    """The place of a record in its session, where it is said in one, else its page."""
+    is_said = uri.startswith(
+        tuple(f"holdfast://{kind}/" for kind in ("turn", "exchange", "digest"))
+    )
+    return f"{link(uri)}/place" if is_said else link(uri)
 
 
 def session_link(session: str, place: int = 0) -> str:
@@ -175,11 +157,6 @@ def split_heading(text: str, limit: int = MAX_HEADING_CHARS) -> tuple[str, str]:
     return first.strip(), rest.strip()
 
 
-def without(text: str, title: str) -> str:
-    """A text of a session without its title, which the page shows above it."""
-    return text.removeprefix(f"{title} — ") if title else text
-
-
 def pieces(text: str) -> list[tuple[str, int]]:
     """A text split at its citations: pieces of text with 0, and "" with a citation's number."""
     found: list[tuple[str, int]] = []
@@ -190,8 +167,7 @@ def pieces(text: str) -> list[tuple[str, int]]:
     return [piece for piece in [*found, (text[at:], 0)] if piece != ("", 0)]
 
 
-def _parsed(time: str) -> datetime | None:
-    try:
-        return datetime.fromisoformat(time)
-    except ValueError:
-        return None
+def fingerprint(text: str) -> str:
+    """A short hash of a text that is the same however a browser sends line ends: a form sends back
+    that of what was looked at."""
+    return hashlib.sha256(text.replace("\r", "").encode("utf-8", "replace")).hexdigest()[:24]

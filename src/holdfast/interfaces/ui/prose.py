@@ -58,27 +58,19 @@ def diff(text: str) -> Markup:
 
 def raw(text: str) -> Markup:
     """Text as it is, with redacted places marked."""
-    return _marked(text, _RAW, lambda found: _mark(found.group(1)))
+    return _marked(text, _RAW, lambda found: _redacted(found.group(1)))
 
 
 def inline(text: str) -> Markup:
     """A title or a sentence, with code and bold print."""
-    return _inline(text)
+    return _marked(text, _INLINE, _piece)
 
 
 def highlight(text: str, query: str) -> Markup:
-    """A text with code and bold print, and with the words of a query marked."""
-    query_words = sorted(
-        {word for word in _WORD.findall(query) if len(word) > 2}, key=len, reverse=True
-    )
-    if not query_words:
-        return inline(text)
-    pattern = re.compile(rf"\b({'|'.join(map(re.escape, query_words[:20]))})\w*", re.IGNORECASE)
-
-    def mark(part: str) -> Markup:
-        return _marked(part, pattern, lambda found: Markup("<mark>{}</mark>").format(found.group()))
-
-    return _marked(text, _INLINE, lambda found: _piece(found, mark), mark)
+    """A text with code and bold print, and with the words of a query marked, and what begins with
+    them."""
+    words = [word for word in dict.fromkeys(_WORD.findall(query)) if len(word) > 2]
+    return _mark_between_tags(inline(text), words[:20], r"\b(?:{})\w*")
 
 
 def without_block_marks(text: str) -> str:
@@ -108,13 +100,23 @@ def _lines_without_marks(lines: list[str]) -> Iterator[str]:
 
 def mark_words(rendered: Markup, words: Sequence[str]) -> Markup:
     """Rendered text in which words are marked, wherever they stand between its tags."""
+    return _mark_between_tags(rendered, words, "{}")
+
+
+def _mark_between_tags(rendered: Markup, words: Sequence[str], pattern: str) -> Markup:
     if not words:
         return rendered
     escaped = (re.escape(str(escape(word))) for word in sorted(words, key=len, reverse=True))
-    pattern = re.compile("|".join(escaped), re.IGNORECASE)
+    wanted = f"(?P<word>{pattern.format('|'.join(escaped))})|&#?\\w+;"
+    found = re.compile(wanted, re.IGNORECASE)
     parts = _TAG.split(str(rendered))
-    parts[::2] = [pattern.sub(r"<mark>\g<0></mark>", part) for part in parts[::2]]
+    parts[::2] = [found.sub(_mark, part) for part in parts[::2]]
     return Markup("".join(parts))
+
+
+def _mark(found: re.Match[str]) -> str:
+    # A sign that is escaped is no word.
+    return f"<mark>{found['word']}</mark>" if found["word"] else found.group()
 
 
 def is_diff(text: str) -> bool:
@@ -163,10 +165,10 @@ def _ends_paragraph(line: str) -> bool:
 
 def _paragraph(lines: list[str]) -> Markup:
     if found := _HEAD.fullmatch(lines[0]):
-        return Markup('<p class="head">{}</p>').format(_inline(found.group(1)))
+        return Markup('<p class="head">{}</p>').format(inline(found.group(1)))
     if _RULE.fullmatch(lines[0]):
         return Markup("<hr>")
-    words = Markup("<br>").join(_inline(line) for line in lines if line.strip())
+    words = Markup("<br>").join(inline(line) for line in lines if line.strip())
     return Markup("<p>{}</p>").format(words) if words else Markup("")
 
 
@@ -178,7 +180,7 @@ def _list(lines: list[str]) -> Markup:
 
 
 def _item(found: re.Match[str], is_numbered: bool) -> Markup:
-    words = _inline(found["item"])
+    words = inline(found["item"])
     if is_numbered:
         return Markup('<li value="{}">{}</li>').format(int(found["number"]), words)
     return Markup("<li>{}</li>").format(words)
@@ -191,54 +193,40 @@ def _code(language: str, text: str) -> Markup:
     return Markup('{}<pre tabindex="0"><code>{}</code></pre>').format(label, render)
 
 
-def _inline(text: str) -> Markup:
-    return _marked(text, _INLINE, _piece)
-
-
-def _piece(found: re.Match[str], plain: Callable[[str], Markup] = escape) -> Markup:
+def _piece(found: re.Match[str]) -> Markup:
     if code := found.group("code"):
-        return Markup("<code>{}</code>").format(plain(code.strip() or code))
+        return Markup("<code>{}</code>").format(code.strip() or code)
     if bold := found.group("bold"):
-        inner = _marked(bold[2:-2], _INLINE, lambda one: _piece(one, plain), plain)
-        return Markup("<strong>{}</strong>").format(inner)
+        return Markup("<strong>{}</strong>").format(inline(bold[2:-2]))
     if label := found.group("label"):
-        words = _marked(label, _INLINE, lambda one: _piece(one, plain), plain)
         target = found.group("target")
         # `[store.py](src/store.py)` is one name.
         is_name = target.endswith(label.strip("`"))
-        return plain(target) if is_name else Markup("{} ({})").format(words, plain(target))
+        return escape(target) if is_name else Markup("{} ({})").format(inline(label), target)
     if image := found.group("image"):
-        return _image(image[1:-1])
-    return _mark(found.group("kind"))
+        # That there was one, and its number or file.
+        about = image[1 + len("image") : -1].removeprefix(":").strip().removeprefix("source:")
+        name = f"Image{about and ' '}{about.strip()}, not kept"
+        return Markup('<span class="badge image">{}</span>').format(name)
+    return _redacted(found.group("kind"))
 
 
-def _image(name: str) -> Markup:
-    """What stands for an image: that there was one, and its number or file."""
-    about = name[len("image") :].removeprefix(":").strip().removeprefix("source:").strip()
-    return Markup('<span class="badge image">{}</span>').format(
-        f"Image{' ' + about if about else ''}, not kept"
-    )
-
-
-def _mark(kind: str) -> Markup:
+def _redacted(kind: str) -> Markup:
     return Markup('<mark class="redacted" title="taken out before it was kept">{}</mark>').format(
         f"redacted: {kind}"
     )
 
 
 def _marked(
-    text: str,
-    pattern: re.Pattern[str],
-    render: Callable[[re.Match[str]], Markup],
-    plain: Callable[[str], Markup] = escape,
+    text: str, pattern: re.Pattern[str], render: Callable[[re.Match[str]], Markup]
 ) -> Markup:
-    """A text whose matches are rendered by `render`, and what is between them by `plain`."""
+    """A text whose matches are rendered, and what is between them escaped."""
     parts: list[Markup] = []
     at = 0
     for found in pattern.finditer(text):
-        parts += [plain(text[at : found.start()]), render(found)]
+        parts += [escape(text[at : found.start()]), render(found)]
         at = found.end()
-    return Markup("").join([*parts, plain(text[at:])])
+    return Markup("").join([*parts, escape(text[at:])])
 
 
 _KINDS = {"+": "added", "-": "removed", "@": "hunk"}

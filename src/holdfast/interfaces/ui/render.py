@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,8 @@ from holdfast.app.search.hit_view import ended_lines, endings
 from holdfast.interfaces.ui import formatting, prose
 from holdfast.interfaces.ui.hidden_characters import show_hidden
 from holdfast.language import counted
+from holdfast.operations.catalogue import describe, uri_of
+from holdfast.operations.screen import amount
 
 _HERE = Path(__file__).parent
 STATIC = _HERE / "static"
@@ -30,30 +32,34 @@ PLACES = (
     ("/status", "Health", "l"),
 )
 _FILTERS: dict[str, Any] = {
-    "age": formatting.age,
-    "bank_keys": formatting.bank_keys,
-    "bank_choices": formatting.bank_choices,
-    "clock": formatting.clock,
+    "bytes": amount,
+    "clock": partial(formatting.spell, form="clock"),
     "count": counted,
-    "day": formatting.day,
-    "diff": prose.diff,
+    "day": formatting.spell,
+    "described": describe,
     "ended_lines": ended_lines,
     "endings": endings,
-    "folded": prose.folded,
-    "highlight": prose.highlight,
-    "inline": prose.inline,
-    "is_diff": prose.is_diff,
-    "lasted": formatting.lasted,
-    "link": formatting.link,
-    "mark_words": prose.mark_words,
-    "moment": formatting.moment,
-    "pieces": formatting.pieces,
-    "prose": prose.prose,
-    "raw": prose.raw,
-    "seconds": formatting.seconds,
-    "session_link": formatting.session_link,
-    "without": formatting.without,
-}
+    "uri_of": uri_of,
+    "moment": partial(formatting.spell, form="moment"),
+    **{
+        name: getattr(formatting, name)
+        for name in (
+            "age", "bank_choices", "bank_keys", "fingerprint", "lasted", "link", "pieces", "place",
+            "session_link",
+        )
+    },
+    **{
+        name: getattr(prose, name)
+        for name in (
+            "diff", "folded", "highlight", "inline", "is_diff", "mark_words", "prose", "raw",
+        )
+    },
+}  # fmt: skip
+# The names that `base.html` needs, where a page does not say otherwise.
+_USUAL: dict[str, Any] = {
+    "title": "", "path": "", "form_key": "", "waiting": 0, "here": "/", "undo": "", "note": "",
+    "searched": "", "places": PLACES,
+}  # fmt: skip
 
 
 @cache
@@ -73,20 +79,6 @@ def templates() -> Environment:
 class Pages:
     """The pages of a server."""
 
-    def __init__(self) -> None:
-        self._templates = templates()
-
     def render(self, template: str, **shown: Any) -> str:
-        """A page, on which hidden characters are seen. Missing names are an error, except those
-        that `base.html` always needs."""
-        usual = {
-            "title": "",
-            "path": "",
-            "form_key": "",
-            "waiting": 0,
-            "here": "/",
-            "undo": "",
-            "searched": "",
-            "places": PLACES,
-        }
-        return show_hidden(self._templates.get_template(template).render({**usual, **shown}))
+        """A page, on which hidden characters are seen. A name that is missing is an error."""
+        return show_hidden(templates().get_template(template).render({**_USUAL, **shown}))

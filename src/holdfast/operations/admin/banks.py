@@ -52,8 +52,7 @@ def _traits(d: Disposition) -> str:
     return f"skepticism {d.skepticism}, literalism {d.literalism}, empathy {d.empathy}"
 
 
-def print_banks(screen: Screen, found: BankList, **_: object) -> None:
-    """Print a line for each bank."""
+def _print_banks(screen: Screen, found: BankList, **_: object) -> None:
     if not found.banks:
         screen.line("There are no banks yet.")
     width = max((len(one.name) for one in found.banks), default=0)
@@ -65,7 +64,7 @@ def print_banks(screen: Screen, found: BankList, **_: object) -> None:
 @operation(
     "banks",
     Level.READ,
-    text=print_banks,
+    text=_print_banks,
     examples="  holdfast banks\n  holdfast bank list",
 )
 def banks(memory: Holdfast) -> BankList:
@@ -75,8 +74,7 @@ def banks(memory: Holdfast) -> BankList:
     return BankList(tuple(memory.banks.all()))
 
 
-def print_bank(screen: Screen, found: Bank, **_: object) -> None:
-    """Print the settings of a bank."""
+def _print_bank(screen: Screen, found: Bank, **_: object) -> None:
     d = found.disposition
     preset = next((name for name, known in PRESETS.items() if known == d), "")
     preset = f"the default; preset {preset}" if preset and d == Disposition() else preset
@@ -93,7 +91,7 @@ def print_bank(screen: Screen, found: Bank, **_: object) -> None:
     "bank",
     Level.READ,
     rest="GET /banks/{name:path}",
-    text=print_bank,
+    text=_print_bank,
     examples="""\
   holdfast bank
   holdfast bank show --bank checkout --json""",
@@ -128,7 +126,7 @@ def _trait(help: str) -> Arg:
     Level.ADMIN,
     rest="PATCH /banks/{name:path}",
     announce=_announce_changes,
-    text=print_bank,
+    text=_print_bank,
     examples="""\
   holdfast bank set --preset bug-investigation
   holdfast bank set --skepticism 5 --background "A payments backend; we verify before we believe."
@@ -203,8 +201,7 @@ def _announce_merge(memory: Holdfast, name: str, into: str, **_: object) -> Anno
     return Announcement((line,))
 
 
-def print_merged(screen: Screen, found: Bank, *, name: str, **_: object) -> None:
-    """Say which bank has everything now."""
+def _print_merged(screen: Screen, found: Bank, *, name: str, **_: object) -> None:
     screen.line(f"{name} is in {found.name} now; `holdfast bank unmerge {name}` undoes this.")
 
 
@@ -215,7 +212,7 @@ def print_merged(screen: Screen, found: Bank, *, name: str, **_: object) -> None
     work=Work.RUN_LONG,
     all_banks=True,
     announce=_announce_merge,
-    text=print_merged,
+    text=_print_merged,
     examples="  holdfast bank merge shop-feature-x shop",
 )
 def bank_merge(
@@ -233,8 +230,7 @@ def bank_merge(
     return memory.merging.merge(name, into, call.who)
 
 
-def print_unmerged(screen: Screen, found: Bank, **_: object) -> None:
-    """Say which bank there is again."""
+def _print_unmerged(screen: Screen, found: Bank, **_: object) -> None:
     screen.line(f"{found.name} ({found.id}) is a bank of its own again.")
 
 
@@ -244,7 +240,7 @@ def print_unmerged(screen: Screen, found: Bank, **_: object) -> None:
     rest="POST /banks/{name:path}/unmerge",
     work=Work.RUN_LONG,
     all_banks=True,
-    text=print_unmerged,
+    text=_print_unmerged,
     examples="  holdfast bank unmerge shop-feature-x",
 )
 def bank_unmerge(memory: Holdfast, name: NamedBank, call: Call = OWNER) -> Bank:

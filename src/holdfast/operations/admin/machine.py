@@ -8,9 +8,10 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
 
 from holdfast.app.core.context import utc_now
-from holdfast.app.doctor.check import Check, Grade
+from holdfast.app.doctor.check import Check, Grade, Mended
 from holdfast.app.memory import Holdfast
 from holdfast.app.status.health import current_folder
+from holdfast.app.transfer.backup import Backup, StoredBackup, back_up, list_backups
 from holdfast.errors import ProviderError
 from holdfast.language import cut
 from holdfast.lazy_named_tuple import NamedTuple
@@ -18,13 +19,12 @@ from holdfast.model.trust import Trust
 from holdfast.operations.operation import Arg, Work, operation
 from holdfast.operations.parameters import MAX_NAME, MAX_QUESTION
 from holdfast.operations.screen import Screen, minute, number
+from holdfast.operations.shapes import record_from
 from holdfast.principal import Level
 from holdfast.settings import OFF
 
 if TYPE_CHECKING:
-    from holdfast.app.doctor.examine import FixResult
     from holdfast.app.search.plugin_search import Providers, ProviderStatus
-    from holdfast.app.transfer.backup import Backup
 
 # The start of what a provider answers: about six lines.
 _MAX_TEXT = 600
@@ -38,14 +38,6 @@ class CheckResult(NamedTuple):
     sentence: str
     remedy: str
     fixable: bool
-
-
-class Mended(NamedTuple):
-    """What a fix did, or why it was not done."""
-
-    name: str
-    what: str
-    done: bool
 
 
 class Checkup(NamedTuple):
@@ -64,16 +56,13 @@ class FixConfirmation(StrEnum):
     FIX_ALL = "fix all"
 
 
-def checkup(checks: Iterable[Check], fixes: Iterable[FixResult] = ()) -> Checkup:
+def checkup(checks: Iterable[Check], fixes: Iterable[Mended] = ()) -> Checkup:
     """The results of checks, and of fixes before them."""
     checks = tuple(checks)
     return Checkup(
         not any(one.grade is Grade.BROKEN for one in checks),
-        tuple(
-            CheckResult(one.name, one.grade, one.sentence, one.remedy, one.fix is not None)
-            for one in checks
-        ),
-        tuple(Mended(*one) for one in fixes),
+        tuple(record_from(CheckResult, one, fixable=one.fix is not None) for one in checks),
+        tuple(fixes),
     )
 
 
@@ -105,34 +94,10 @@ def doctor_fix(
     return checkup(run_checks(settings, folder), done)
 
 
-class StoredBackup(NamedTuple):
-    """A backup in the home: why and when it was made, and the version of its schema (0 if it
-    cannot be read)."""
-
-    path: str
-    why: str
-    made: str
-    schema: int
-    bytes: int
-
-
 class BackupList(NamedTuple):
     """The backups in the home, the latest first."""
 
     backups: tuple[StoredBackup, ...]
-
-
-class BackupMade(NamedTuple):
-    """A backup that was just made: how many `rows` of each kind it holds, the sizes of its `files`
-    by name, and its checksum."""
-
-    path: str
-    bytes: int
-    made: bool
-    schema: int
-    rows: dict[str, int]
-    hash: str
-    files: dict[str, int]
 
 
 @operation("backups", Level.ADMIN, rest="GET /backups", work=Work.READ, all_banks=True)
@@ -140,33 +105,16 @@ def backups(memory: Holdfast) -> BackupList:
     """List backups
 
     Those in the home, the latest first."""
-    from holdfast.app.transfer.backup import list_backups
-
-    return BackupList(
-        tuple(
-            StoredBackup(str(one.path), one.why, one.made, one.schema, one.bytes)
-            for one in list_backups(memory.settings)
-        )
-    )
+    return BackupList(tuple(list_backups(memory.settings)))
 
 
 @operation("backup", Level.ADMIN, rest="POST /backups", work=Work.RUN_LONG, all_banks=True)
-def backup(memory: Holdfast) -> BackupMade:
+def backup(memory: Holdfast) -> Backup:
     """Back up the whole memory into one file
 
     Into the home, while everything keeps running. The copy is checked and compared with the memory
     before it gets its name."""
-    from holdfast.app.transfer.backup import back_up
-
-    return backup_made(back_up(memory.settings))
-
-
-def backup_made(made: Backup) -> BackupMade:
-    """What a backup that was just made holds."""
-    copy = made.copy
-    return BackupMade(
-        str(made.path), made.bytes, True, copy.schema, copy.tables, copy.hash, copy.files
-    )
+    return back_up(memory.settings)
 
 
 class ProviderServer(NamedTuple):
@@ -226,8 +174,7 @@ def _providers(memory: Holdfast) -> Providers:
     return Providers(memory.settings, utc_now, current_folder())
 
 
-def print_providers(screen: Screen, found: ProviderList, **_: object) -> None:
-    """Print each plugin, whether it can be used, and how reliable it was."""
+def _print_providers(screen: Screen, found: ProviderList, **_: object) -> None:
     for one in found.providers:
         screen.line(screen.paint(one.name, "bold") + f"  {one.id}  {one.root}")
         if one.problem:
@@ -258,7 +205,7 @@ def _describe_reliability(one: ProviderReport) -> str:
     rest="GET /providers",
     work=Work.READ,
     all_banks=True,
-    text=print_providers,
+    text=_print_providers,
     options=("plugin_dir",),
     examples="""\
   holdfast providers
@@ -278,25 +225,20 @@ def providers(memory: Holdfast) -> ProviderList:
 
 def _provider(item: ProviderStatus) -> ProviderReport:
     provider, reliability = item.provider, item.reliability
-    return ProviderReport(
-        provider.name,
-        provider.id,
-        str(provider.root),
-        not provider.problem,
-        provider.problem,
-        tuple(ProviderServer(one.name, one.kind) for one in provider.servers),
-        tuple(f"mcp__{one.server}__{one.tool}" for one in provider.allowed),
-        reliability.score,
-        reliability.calls,
-        reliability.success,
-        reliability.ms,
-        reliability.resting_until if item.is_paused else "",
-        reliability.problem,
+    return record_from(
+        ProviderReport,
+        provider,
+        reliability,
+        root=str(provider.root),
+        usable=not provider.problem,
+        servers=tuple(record_from(ProviderServer, one) for one in provider.servers),
+        allowed_tools=tuple(f"mcp__{one.server}__{one.tool}" for one in provider.allowed),
+        resting_until=reliability.resting_until if item.is_paused else "",
+        last_problem=reliability.problem,
     )
 
 
-def print_provider_test(screen: Screen, found: ProviderTest, **_: object) -> None:
-    """Print what a plugin answered."""
+def _print_provider_test(screen: Screen, found: ProviderTest, **_: object) -> None:
     for one in found.texts:
         screen.line(f"{found.provider}/{one.tool} · external", "bold")
         screen.wrap(cut(one.text, _MAX_TEXT), "      ")
@@ -309,7 +251,7 @@ def print_provider_test(screen: Screen, found: ProviderTest, **_: object) -> Non
     Level.ADMIN,
     work=Work.RUN_LONG,
     all_banks=True,
-    text=print_provider_test,
+    text=_print_provider_test,
     options=("plugin_dir",),
     examples='  holdfast providers test wiki "retry policy"',
 )
@@ -371,18 +313,5 @@ def ingest(memory: Holdfast) -> Ingested:
     if not inputs:
         return Ingested(None)
     report = memory.ingest(inputs)
-    return Ingested(
-        TranscriptsRead(
-            report.files_seen,
-            report.files_read,
-            report.bytes_read,
-            report.lines,
-            report.captured,
-            report.skipped,
-            report.failed,
-            report.unknown,
-            report.redacted,
-            report.sessions,
-            tuple(one.path for one in report.gone),
-        )
-    )
+    gone = tuple(one.path for one in report.gone)
+    return Ingested(record_from(TranscriptsRead, report, gone=gone))

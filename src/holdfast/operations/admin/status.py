@@ -1,88 +1,45 @@
-"""How the memory stands: whether capture works, what is stored, and what it was of use for."""
+"""How the memory stands: whether capture works, and what is stored."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Annotated
 
-from holdfast.app.core.context import describe_bank
 from holdfast.app.memory import Holdfast
-from holdfast.app.status.costs import Costs, gather_costs
 from holdfast.app.status.health import (
     SKIP_REASON_TEXT,
     ArchiveStatus,
     DiskUse,
+    OutdatedCounts,
     Verdict,
     ago,
+    count_outdated,
     current_folder,
+    disk_use,
+    gather_health,
+    judge_capture,
 )
-from holdfast.app.status.memory_status import CoreStatus, OutdatedCounts, gather_status
-from holdfast.app.status.usage_report import DEFAULT_DAYS, OutcomeCounts, UsageReport, gather_usage
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.ledgers.failed_tasks import FailedTask
-from holdfast.model.ledgers.model_calls import ModelCall, ServicePause, Spending
+from holdfast.model.ledgers.lines import SourceState
+from holdfast.operations.admin.usage import (
+    ModelCosts,
+    model_costs,
+    print_cost_summary,
+    print_costs,
+)
 from holdfast.operations.operation import Arg, operation
-from holdfast.operations.output.install_hint import adapt_install_commands
 from holdfast.operations.parameters import AnyBank
 from holdfast.operations.screen import Screen, amount, number
+from holdfast.operations.shapes import record_from
 from holdfast.principal import Level
-from holdfast.settings import NO_MODEL, SpendCaps
+from holdfast.settings import OFF
+from holdfast.sources.providers.reliability import ReliabilityFile
 
 # Lines and files with problems that are listed; the rest is only counted, to keep the output to one
-# screen.
-_MAX_FAILED_LINES = 5
-_MAX_PROBLEMS = 10
-_MAX_DAYS = 36_500
-
-
-class ModelSpending(NamedTuple):
-    """The sum of some calls of model services. `usd` is null if no call has a known price;
-    `unpriced` is how many have none."""
-
-    calls: int
-    tokens_in: int
-    tokens_out: int
-    tokens_cached: int
-    usd: float | None
-    unpriced: int
-    failed: int
-
-
-class DaySpending(NamedTuple):
-    """What one operation spent on one model on one day."""
-
-    day: str
-    operation: str
-    service: str
-    model: str
-    calls: int
-    tokens_in: int
-    tokens_out: int
-    tokens_cached: int
-    usd: float | None
-    unpriced: int
-    failed: int
-
-
-class ModelCosts(NamedTuple):
-    """What model services cost: `tokens` and `usd` are of today. `model` is the service that would
-    be asked, `waiting` how many sessions have something to summarise; `held` says why no call is
-    made at present; `problem` why the service cannot be asked, and `remedy` what to do. The rest is
-    the whole account, and null where only a summary was asked for."""
-
-    model: str | None
-    tokens: int
-    usd: float | None
-    held: str | None
-    waiting: int
-    problem: str | None
-    remedy: str | None
-    today: ModelSpending
-    caps: SpendCaps | None = None
-    days: tuple[DaySpending, ...] | None = None
-    pauses: tuple[ServicePause, ...] | None = None
-    troubled: tuple[ModelCall, ...] | None = None
-    prices_as_of: str | None = None
+# screen, and that of programs to a page.
+_MAX_LISTED, _MAX_UNREAD_LINES = 5, 20
 
 
 class StatusBank(NamedTuple):
@@ -186,8 +143,7 @@ class Status(NamedTuple):
     file_problems: tuple[str, ...]
 
 
-def print_status(screen: Screen, status: Status, *, cost: bool = False, **_: object) -> None:
-    """Print whether capture works, what is stored and the ledger; or the costs alone."""
+def _print_status(screen: Screen, status: Status, *, cost: bool = False, **_: object) -> None:
     if cost:
         print_costs(screen, status.cost)
         return
@@ -198,7 +154,7 @@ def print_status(screen: Screen, status: Status, *, cost: bool = False, **_: obj
         _print_ledger(screen, status.ledger)
         _print_failures(screen, status)
     _print_work(screen, status)
-    _print_cost_summary(screen, status.cost)
+    print_cost_summary(screen, status.cost)
     for bank in status.banks:
         if bank.retention:
             screen.item(
@@ -283,20 +239,15 @@ def _print_ledger(screen: Screen, ledger: LineLedger) -> None:
 
 
 def _print_failures(screen: Screen, status: Status) -> None:
-    shown, failed = status.unread[:_MAX_FAILED_LINES], status.ledger.failed
-    screen.section(
-        "lines that could not be read (newer versions try again):",
-        (f"{one.path}:{one.line}  {one.reason}" for one in shown),
-    )
-    if failed > len(shown):
-        screen.line(f"  … and {failed - len(shown):,} more")
-    problems = status.file_problems
-    if problems:
-        screen.title("files:")
-    for problem in problems[:_MAX_PROBLEMS]:
-        screen.item(problem, "  ")
-    if len(problems) > _MAX_PROBLEMS:
-        screen.line(f"  … and {len(problems) - _MAX_PROBLEMS:,} more")
+    unread = [f"{one.path}:{one.line}  {one.reason}" for one in status.unread]
+    head = "lines that could not be read (newer versions try again):"
+    for title, lines, count in (
+        (head, unread, status.ledger.failed),
+        ("files:", status.file_problems, len(status.file_problems)),
+    ):
+        screen.section(title, lines[:_MAX_LISTED])
+        if count > _MAX_LISTED:
+            screen.line(f"  … and {count - _MAX_LISTED:,} more")
 
 
 def _print_work(screen: Screen, status: Status) -> None:
@@ -331,65 +282,11 @@ def _print_older(screen: Screen, older: OutdatedCounts) -> None:
         screen.item(f"outdated: {'; '.join(parts)}. `holdfast refine --stale` updates them")
 
 
-def _money(spent: ModelSpending | DaySpending) -> str:
-    """The known cost, and the number of calls whose price is not known."""
-    if not spent.unpriced:
-        return f"${spent.usd or 0:.4f}"
-    calls = number(spent.unpriced, "call")
-    return f"${spent.usd:.4f} and {calls} of unknown price" if spent.usd else "price unknown"
-
-
-def _print_cost_summary(screen: Screen, costs: ModelCosts) -> None:
-    """One line, and a second one if no model may be asked now."""
-    if costs.problem:
-        screen.item(f"models: not working: {costs.problem}")
-        screen.item(f"→ {adapt_install_commands(costs.remedy or '')}", "  ")
-    elif costs.model is None:
-        screen.line("models: no model service (models.use in config.toml)")
-    else:
-        screen.item(
-            f"models: {costs.model}; today {number(costs.today.calls, 'call')}, "
-            f"{costs.tokens:,} tokens, {_money(costs.today)}; "
-            f"{number(costs.waiting, 'session')} waiting"
-        )
-    if costs.held:
-        screen.item(f"stopped: {costs.held}", "  ")
-
-
-def print_costs(screen: Screen, costs: ModelCosts, **_: object) -> None:
-    """The cost by day, operation and model, the caps, and the calls that failed."""
-    _print_cost_summary(screen, costs)
-    if caps := costs.caps:
-        screen.line(
-            f"  limits: {caps.day_tokens:,} tokens and ${caps.day_usd:.2f} per day (UTC), "
-            f"{caps.session_tokens:,} tokens and ${caps.session_usd:.2f} per session"
-        )
-    screen.line()
-    if not costs.days:
-        screen.line("No calls in the last 30 days.")
-    day = ""
-    for one in costs.days or ():
-        if one.day != day:
-            day = one.day
-            screen.line(day, "bold")
-        failed = f", {one.failed} failed" if one.failed else ""
-        cached = f" ({one.tokens_cached:,} cached)" if one.tokens_cached else ""
-        screen.item(
-            f"{one.operation} by {one.service}/{one.model}: {number(one.calls, 'call')}{failed}, "
-            f"{one.tokens_in:,} tokens in{cached}, {one.tokens_out:,} out, {_money(one)}",
-            "  ",
-        )
-    if costs.days:
-        screen.line(f"prices as of {costs.prices_as_of}, or from your settings")
-    for call in costs.troubled or ():
-        screen.item(f"{call.time} {call.outcome.value}: {call.problem}", "  ")
-
-
 @operation(
     "status",
     Level.READ,
     all_banks=True,
-    text=print_status,
+    text=_print_status,
     examples="""\
   holdfast status
   holdfast status --bank myproject
@@ -407,182 +304,59 @@ def status(
 
     And the outcome of every input line: captured, skipped with a reason, failed, or pending. The
     sum is the number of lines on disk."""
-    found = gather_status(memory, bank, current_folder())
-    core, health, balance = found.core, found.core.health, found.core.balance
-    counts = core.counts
-    last_event = health.last_event
-    if core.bank_id is not None:
-        last_event = memory.reader.sessions.last_end(core.bank_id)
-    return Status(
-        bank=memory.context.bank_name(core.bank_id),
-        home=core.home,
-        banks=_banks(memory, core),
-        sessions=counts.sessions,
-        turns=counts.turns,
-        exchanges=counts.exchanges,
-        digests=counts.digests,
-        commits=counts.commits,
-        pulls=counts.pulls,
-        issues=counts.issues,
-        facts=counts.facts,
+    context, reader = memory.context, memory.reader
+    bank_id, counts = context.bank_id(bank), memory.inventory.counts(bank)
+    balance, health = memory.inventory.balance(bank), gather_health(memory, current_folder())
+    outdated, sources = count_outdated(memory), {one.id: one for one in reader.sources.all(bank_id)}
+    gone = {
+        f"{one.path}: {one.problem}" for one in sources.values() if one.state is SourceState.GONE
+    }
+    use = memory.settings.providers.use
+    plugins = ReliabilityFile(memory.settings.home).read() if use != OFF else {}
+    last_event = health.last_event if bank_id is None else reader.sessions.last_end(bank_id)
+    return record_from(
+        Status,
+        counts,
+        bank=context.bank_name(bank_id),
+        home=str(memory.settings.home),
+        banks=tuple(_banks(memory)),
         memories=counts.memories + counts.retained,
-        opinions=counts.opinions,
-        shared=counts.shared,
-        imported=counts.imported,
-        raw_bytes=counts.raw_bytes,
-        l1_bytes=counts.l1_bytes,
-        ledger=LineLedger(
-            balance.files,
-            balance.lines,
-            balance.captured,
-            balance.skipped or {},
-            balance.failed,
-            balance.pending,
-            balance.redacted or {},
-            tuple(balance.problems),
-            core.is_balanced,
+        ledger=record_from(
+            LineLedger,
+            balance,
+            skipped=balance.skipped or {},
+            redacted=balance.redacted or {},
+            balanced=balance.accounted + balance.pending == balance.lines,
         ),
-        stale_sessions=found.outdated.unfinished,
-        cost=_costs(found.costs, cost),
-        older=found.outdated,
-        providers=ProviderFailures(memory.settings.providers.use, found.failing_providers),
-        capture=core.verdict,
-        worker=WorkerRunning(health.worker.running, health.worker.pid),
+        stale_sessions=outdated.unfinished,
+        cost=model_costs(memory, cost),
+        older=outdated,
+        providers=ProviderFailures(
+            use, {id: one.problem for id, one in plugins.items() if one.failures}
+        ),
+        capture=judge_capture(health, balance.pending),
+        worker=record_from(WorkerRunning, health.worker),
         last_event=last_event or None,
         last_ingest=health.last_ingest or None,
-        waiting=WaitingEvents(health.inbox.events, health.inbox.bytes),
-        chores=tuple(health.failed_tasks),
-        disk=health.disk,
+        waiting=record_from(WaitingEvents, health.inbox),
+        chores=health.failed_tasks,
+        disk=disk_use(memory.settings),
         archive=health.archive,
         gone=GoneTranscripts(*health.gone),
         unread=tuple(
-            BadLine(path, line.line, line.reason) for path, line in found.unreadable_lines
+            BadLine(
+                sources[one.source].path if one.source in sources else "?", one.line, one.reason
+            )
+            for one in reader.sources.failures(bank_id, _MAX_UNREAD_LINES)
         ),
-        file_problems=tuple(found.file_problems),
+        file_problems=tuple(one for one in balance.problems if one not in gone),
     )
 
 
-def _banks(memory: Holdfast, core: CoreStatus) -> tuple[StatusBank, ...]:
-    hidden: dict[str, int] = {}
-    if any(one.retention for one in core.banks):
-        from holdfast.learn.bank_settings import hidden_by_retention
+def _banks(memory: Holdfast) -> Iterator[StatusBank]:
+    from holdfast.learn.bank_settings import hidden_by_retention
 
-        for one in core.banks:
-            hidden[one.id] = len(hidden_by_retention(memory.reader, one.id)) if one.retention else 0
-    return tuple(
-        StatusBank(
-            one.id,
-            one.name,
-            not any(memory.reader.records.counts(one.id)),
-            one.retention,
-            hidden.get(one.id, 0),
-        )
-        for one in core.banks
-    )
-
-
-def _costs(costs: Costs, whole: bool) -> ModelCosts:
-    today = _spending(costs.today)
-    summary = ModelCosts(
-        None if costs.service == NO_MODEL else costs.service,
-        costs.today.tokens,
-        today.usd,
-        costs.held or None,
-        costs.waiting,
-        costs.problem or None,
-        costs.remedy or None,
-        today,
-    )
-    if not whole:
-        return summary
-    return summary._replace(
-        caps=costs.caps,
-        days=tuple(
-            DaySpending(one.day, one.operation, one.service, one.model, *_spending(one.spent))
-            for one in costs.days
-        ),
-        pauses=tuple(costs.pauses),
-        troubled=tuple(costs.troubled),
-        prices_as_of=costs.prices_as_of,
-    )
-
-
-def _spending(spent: Spending) -> ModelSpending:
-    usd = None if spent.unpriced and not spent.usd else round(spent.usd, 6)
-    return ModelSpending(*spent)._replace(usd=usd)
-
-
-@operation("cost", Level.READ, all_banks=True, text=print_costs)
-def cost(memory: Holdfast) -> ModelCosts:
-    """Show what model services cost
-
-    By day, operation and model; the limits, pauses, and calls that failed."""
-    return _costs(gather_costs(memory), True)
-
-
-def print_worth(screen: Screen, report: UsageReport, **_: object) -> None:
-    """Print how injected context was used, and what model services cost."""
-    screen.line(f"The last {number(report.days, 'day')}, {describe_bank(report.bank)}", "bold")
-    screen.line()
-    if report.total.injected:
-        _print_injected(screen, report)
-    else:
-        screen.wrap(
-            "Nothing was injected into a session. `holdfast status` shows whether the hooks that "
-            "do it are installed."
-        )
-    spent = report.spent
-    if not spent.calls:
-        screen.line("model services: not used, no cost")
-        return
-    unknown = f", and {number(spent.unpriced, 'call')} of unknown price" if spent.unpriced else ""
-    screen.line(
-        f"model services: {number(spent.calls, 'call')}, {number(spent.tokens, 'token')}, "
-        f"${spent.usd:.4f}{unknown}"
-    )
-
-
-def _print_injected(screen: Screen, report: UsageReport) -> None:
-    total = report.total
-    each = number(round(report.tokens / max(1, report.sessions)), "token")
-    screen.wrap(
-        f"{number(total.injected, 'text')} injected into {number(report.sessions, 'session')}: "
-        f"about {number(report.tokens, 'token')}, {each} per session."
-    )
-    screen.line("".join(f"{head:>10}" for head in ("", "texts", *OutcomeCounts._fields[1:])), "dim")
-    for name, outcome in {**report.kinds, "all": total}.items():
-        screen.line(f"{name:>10}{''.join(f'{count:>10,}' for count in outcome)}")
-    judged = total.used + total.ignored + total.wrong
-    if not judged:
-        screen.line("not judged yet: a session is judged after 2 hours without activity")
-        return
-    how = ", ".join(f"{name} {count:,}" for name, count in report.uses.items())
-    screen.line(
-        f"of {judged:,} judged texts, {total.used / judged:.0%} were used" + f" ({how})" * bool(how)
-    )
-
-
-@operation(
-    "worth",
-    Level.READ,
-    all_banks=True,
-    text=print_worth,
-    examples="""\
-  holdfast worth
-  holdfast worth --days 7 --bank myproject
-  holdfast worth --json""",
-)
-def worth(
-    memory: Holdfast,
-    days: Annotated[
-        int, Arg("how many days to look back", least=1, most=_MAX_DAYS, metavar="N")
-    ] = DEFAULT_DAYS,
-    bank: AnyBank = "all",
-) -> UsageReport:
-    """Report how injected context was used, and its cost
-
-    How often something was injected into a session, how many tokens it took, whether it was used,
-    ignored or wrong, and the cost of model services. `brief log` lists each text.
-
-    Only traces in transcripts are counted. They do not show saved time or money."""
-    return gather_usage(memory, bank, days)
+    for one in memory.reader.banks.all():
+        empty = not any(memory.reader.records.counts(one.id))
+        hidden = len(hidden_by_retention(memory.reader, one.id)) if one.retention else 0
+        yield record_from(StatusBank, one, empty=empty, hidden=hidden)

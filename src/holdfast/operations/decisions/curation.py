@@ -8,7 +8,6 @@ from typing import Annotated
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import Holdfast
 from holdfast.brief.frame import short_name
-from holdfast.framed_text import one_line, quote
 from holdfast.language import truncate
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.learn.decision_state import undoable
@@ -22,9 +21,9 @@ from holdfast.model.curation import (
 from holdfast.model.knowledge import Memory, Network
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
+from holdfast.operations.decisions.log import decision_text
 from holdfast.operations.operation import OWNER, Announcement, Arg, Call, operation
-from holdfast.operations.paging import paginate
-from holdfast.operations.parameters import MAX_NAME, AnyBank, Cursor, Limit, OneBank, RecordId
+from holdfast.operations.parameters import MAX_NAME, AnyBank, OneBank, RecordId
 from holdfast.operations.screen import Screen, day, minute, number
 from holdfast.principal import Level
 from holdfast.recall.lookup.path import describe_record
@@ -35,8 +34,8 @@ _MAX_JUDGED = 100
 _MAX_UNDONE = 100
 # An announcement shows the start of a corrected text: enough to recognise it in the question.
 _MAX_ANNOUNCED = 300
-# The start of a text, in characters: of a judged record about two lines, of a decision one.
-_MAX_RECORD, _MAX_DECISION = 160, 100
+# The start of the text of a judged record: about two lines.
+_MAX_RECORD = 160
 # How much of an id is printed in advice to run `holdfast restore`, which takes the start of one.
 _ID_CHARACTERS = 16
 
@@ -85,30 +84,7 @@ class Judged(NamedTuple):
     titles: dict[str, str]
 
 
-class LoggedDecision(NamedTuple):
-    """A decision, the channel by which it came, and the text before and after it."""
-
-    seq: int
-    bank: str
-    time: str
-    action: Action
-    target: str
-    text: str
-    who: str
-    channel: str
-    before: str
-    after: str
-
-
-class DecisionPage(NamedTuple):
-    """Some of the log of decisions, the latest first."""
-
-    decisions: tuple[LoggedDecision, ...]
-    cursor: str | None
-
-
-def print_remembered(screen: Screen, stored: StoredMemory, **_: object) -> None:
-    """Print what was remembered; the same words are stored once, and can be older."""
+def _print_remembered(screen: Screen, stored: StoredMemory, **_: object) -> None:
     known = "" if stored.is_new else f" since {day(stored.record.when)}"
     screen.wrap(f"Remembered in bank {stored.bank}{known}: {stored.record.what}")
     screen.line(stored.uri, "cyan")
@@ -118,7 +94,7 @@ def print_remembered(screen: Screen, stored: StoredMemory, **_: object) -> None:
     "remember",
     Level.WRITE,
     rest="POST /memories",
-    text=print_remembered,
+    text=_print_remembered,
     creates=True,
     examples="""\
   holdfast remember "We deploy on Tuesdays, never on Fridays."
@@ -137,10 +113,9 @@ def remember(
     return StoredMemory(uri("memory", stored.id), name, stored, stored.when >= started)
 
 
-def print_retained(
+def _print_retained(
     screen: Screen, stored: RetainedMemory, *, network: Network | None = None, **_: object
 ) -> None:
-    """Print what was stored, in which network, and what was read from the text."""
     record = stored.record
     sure = f", confidence {record.confidence:.2f}" if record.confidence is not None else ""
     proposed = "" if network else " (by its wording)"
@@ -161,7 +136,7 @@ def print_retained(
     "retain",
     Level.WRITE,
     rest="POST /memories/retain",
-    text=print_retained,
+    text=_print_retained,
     creates=True,
     examples="""\
   holdfast retain "I moved the importer to src/jobs yesterday because the nightly run was late"
@@ -192,8 +167,10 @@ def retain(
     stored = memory.opinions.retain(
         text, network or "", confidence, where, why, bank or None, call.who, _trust(call)
     )
-    names = tuple(memory.opinions.names_in(stored.what))
-    name = memory.context.bank_name(stored.bank)
+    from holdfast.learn.retained_text import read_dimensions
+
+    who = read_dimensions(stored.what, memory.now()).who
+    name, names = memory.context.bank_name(stored.bank), tuple(who.split(", ") if who else ())
     return RetainedMemory(uri("memory", stored.id), name, stored, names)
 
 
@@ -201,8 +178,7 @@ def _trust(call: Call) -> Trust:
     return Trust.ASSISTANT if call.by_agent else Trust.USER
 
 
-def print_decision(screen: Screen, made: RecordDecision, **_: object) -> None:
-    """Print what was decided, and how to undo it."""
+def _print_decision(screen: Screen, made: RecordDecision, **_: object) -> None:
     entry = made.decision
     id = entry.target.rpartition("/")[2][:_ID_CHARACTERS]
     screen.line(
@@ -227,7 +203,7 @@ def _announce_correction(
     "correct",
     Level.WRITE,
     rest="POST /records/{id:path}/correct",
-    text=print_decision,
+    text=_print_decision,
     announce=_announce_correction,
     examples='  holdfast correct 5c1f0a "The cause was the cron entry, not the retry." --yes',
 )
@@ -255,7 +231,7 @@ def _announce_forgetting(memory: Holdfast, *, id: str, bank: str = ALL_BANKS) ->
     "forget",
     Level.WRITE,
     rest="POST /records/{id:path}/forget",
-    text=print_decision,
+    text=_print_decision,
     announce=_announce_forgetting,
     examples="  holdfast forget 5c1f0a",
 )
@@ -276,7 +252,7 @@ def forget(
     "restore",
     Level.WRITE,
     rest="POST /records/{id:path}/restore",
-    text=print_decision,
+    text=_print_decision,
     examples="  holdfast restore 5c1f0a",
 )
 def restore(
@@ -292,7 +268,7 @@ def restore(
     "confirm",
     Level.WRITE,
     rest="POST /records/{id:path}/confirm",
-    text=print_decision,
+    text=_print_decision,
     examples="  holdfast confirm 5c1f0a",
 )
 def confirm(
@@ -313,7 +289,7 @@ def _announce_merge(memory: Holdfast, *, id: str, into: str, bank: str = ALL_BAN
     "merge",
     Level.WRITE,
     rest="POST /records/{id:path}/merge",
-    text=print_decision,
+    text=_print_decision,
     announce=_announce_merge,
     examples="  holdfast merge 5c1f0a 9be2d4",
 )
@@ -333,56 +309,61 @@ def merge(
     return RecordDecision(memory.curation.merge(id, into, bank, call.who))
 
 
-def _decision_text(entry: Curation | LoggedDecision) -> str:
-    text = truncate(entry.text, _MAX_DECISION)
-    said = f": {quote(text)}" if text else ""
-    head = f"{minute(entry.time)} {one_line(entry.who)}: {entry.action.value}"
-    return f"{head} {entry.target}{said}"
-
-
-def print_undone(screen: Screen, found: Undone, **_: object) -> None:
-    """Print how many decisions were undone."""
+def _print_undone(screen: Screen, found: Undone, **_: object) -> None:
     done = f"{number(len(found.undone), 'decision')} undone."
     screen.line(done if found.undone else "There is nothing to undo.")
 
 
-def _announce_undo(memory: Holdfast, *, count: int = 1, bank: str = ALL_BANKS) -> Announcement:
+def _announce_undo(
+    memory: Holdfast, *, count: int = 1, numbers: tuple[int, ...] = (), bank: str = ALL_BANKS
+) -> Announcement:
     logs = map(memory.reader.curation.log, memory.context.bank_ids(bank))
     entries = [entry for log in logs for entry in undoable(log)]
-    last = sorted(entries, key=lambda entry: -entry.seq)[:count]
-    question = f"Undo {number(len(last), 'decision')}?"
-    return Announcement(tuple(map(_decision_text, last)), question)
+    latest = sorted(entries, key=lambda entry: -entry.seq)
+    named = [entry for entry in latest if entry.seq in numbers]
+    chosen = named if numbers else latest[:count]
+    question = f"Undo {number(len(chosen), 'decision')}?"
+    return Announcement(tuple(map(decision_text, chosen)), question)
 
 
 @operation(
     "undo",
     Level.WRITE,
     rest="POST /undo",
-    text=print_undone,
+    text=_print_undone,
     announce=_announce_undo,
-    examples="  holdfast undo\n  holdfast undo 3 --yes",
+    examples="  holdfast undo\n  holdfast undo 3 --yes\n  holdfast undo --number 17",
 )
 def undo(
     memory: Holdfast,
     count: Annotated[
         int, Arg("how many decisions (default: 1)", place="N", least=1, most=_MAX_UNDONE)
     ] = 1,
+    numbers: Annotated[
+        tuple[int, ...],
+        Arg(
+            "instead of the latest, the decision with this number (`decisions`); repeatable",
+            most=_MAX_UNDONE,
+            metavar="NUMBER",
+            option="number",
+            least=1,
+        ),
+    ] = (),
     bank: AnyBank = ALL_BANKS,
     call: Call = OWNER,
 ) -> Undone:
     """Undo the latest decisions
 
     Such as remember, correct, forget, restore, merge, and verdicts (one for each record); the
-    latest first. Everything they changed is as before. What was erased permanently cannot be
-    brought back."""
-    from holdfast.app.curation.undo import Undo
+    latest first; or those with some numbers, if nothing later depends on them. Everything they
+    changed is as before. What was erased permanently cannot be brought back."""
+    if not numbers:
+        return Undone(tuple(memory.undo(count, bank, call.who)))
+    latest_first = sorted(set(numbers), reverse=True)
+    return Undone(tuple(one for seq in latest_first for one in memory.undo(1, bank, call.who, seq)))
 
-    done = Undo(memory.context, memory.teaching, memory.banks, memory.merging)
-    return Undone(tuple(done.undo(count, bank, call.who)))
 
-
-def print_judged(screen: Screen, made: Judged, *, verdict: Verdict, **_: object) -> None:
-    """Print the records that were judged, and what a person decided before."""
+def _print_judged(screen: Screen, made: Judged, *, verdict: Verdict, **_: object) -> None:
     for one in made.decided:
         screen.item(f"{short_name(one.target)}: {made.titles[one.target]}")
     many = len(made.decided)
@@ -398,7 +379,7 @@ def print_judged(screen: Screen, made: Judged, *, verdict: Verdict, **_: object)
     "judge",
     Level.WRITE,
     rest="POST /verdicts",
-    text=print_judged,
+    text=_print_judged,
     options=("by_agent",),
     examples="""\
   holdfast judge outdated memory/1a2b3c4d --why "the queue was removed"
@@ -443,42 +424,3 @@ def judge(
         for one in made
     }
     return Judged(verdict, tuple(made), tuple(memory.curation.kept(made)), titles)
-
-
-def print_decisions(screen: Screen, page: DecisionPage, **_: object) -> None:
-    """Print decisions, one a line."""
-    for one in page.decisions:
-        screen.item(f"{one.seq}. {_decision_text(one)}")
-    if not page.decisions:
-        screen.line("No decisions.")
-
-
-@operation("decisions", Level.READ, text=print_decisions, examples="  holdfast decisions --limit 5")
-def decisions(
-    memory: Holdfast, bank: AnyBank = ALL_BANKS, limit: Limit = 50, cursor: Cursor = ""
-) -> DecisionPage:
-    """List the decisions about records
-
-    Who changed what, by which interface, with the text before and after; the latest first."""
-    from holdfast.app.views.decision_log import read_logs
-
-    log = read_logs(memory.reader, memory.context.bank_ids(bank))
-    page, more = paginate(log, lambda one: (one.curation.seq, one.curation.bank), limit, cursor)
-    return DecisionPage(
-        tuple(
-            LoggedDecision(
-                one.curation.seq,
-                one.curation.bank,
-                one.curation.time,
-                one.curation.action,
-                one.curation.target,
-                one.curation.text,
-                one.curation.who,
-                one.channel,
-                one.before,
-                one.after,
-            )
-            for one in page
-        ),
-        more,
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import Holdfast
@@ -86,10 +86,9 @@ def _record_counts(report: ErasureReport) -> list[str]:
     return [number(n, kind, _PLURALS.get(kind, "")) for kind, n in report.records.items()]
 
 
-def print_erasure(
+def _print_erasure(
     screen: Screen, report: ErasureReport, *, backups: bool = False, **_: object
 ) -> None:
-    """Print what was erased, or would be."""
     if not report.erased:
         for line in _plan_lines(report, backups):
             screen.line(line)
@@ -108,15 +107,10 @@ def print_erasure(
         screen.line(f"  {path}")
 
 
-def print_scrubbed(
-    screen: Screen, report: ErasureReport, *, backups: bool = False, **_: object
-) -> None:
-    """Print what was erased, or would be, and how to keep it out."""
-    print_erasure(screen, report, backups=backups)
+def _print_scrubbed(screen: Screen, report: ErasureReport, **given: Any) -> None:
+    _print_erasure(screen, report, **given)
     if report.erased:
-        screen.wrap(
-            "To keep it out from now on, add a pattern to [redact.patterns] in config.toml."
-        )
+        screen.line("To keep it out from now on, add it to [redact.patterns] in config.toml.")
 
 
 def _announce_purge(
@@ -133,7 +127,7 @@ def _announce_purge(
     Level.ADMIN,
     rest="POST /records/{id:path}/purge",
     work=Work.RUN_LONG,
-    text=print_erasure,
+    text=_print_erasure,
     announce=_announce_purge,
     examples="""\
   holdfast purge holdfast://session/0b54c3aa-1d2e-4c8e-9c1f-2f8f7d1a9e10
@@ -164,7 +158,7 @@ def purge(
     Level.ADMIN,
     rest="GET /records/{id:path}/purge",
     work=Work.RUN,
-    text=print_erasure,
+    text=_print_erasure,
     examples="  holdfast purge plan 5c1f0a",
 )
 def purge_plan(memory: Holdfast, id: RecordId, bank: AnyBank = ALL_BANKS) -> ErasureReport:
@@ -188,7 +182,7 @@ def _announce_scrub(
     Level.ADMIN,
     all_banks=True,
     work=Work.RUN_LONG,
-    text=print_scrubbed,
+    text=_print_scrubbed,
     announce=_announce_scrub,
     options=("dry_run",),
     examples="""\

@@ -6,23 +6,30 @@ from typing import Annotated
 
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import Holdfast
+from holdfast.errors import InputError
 from holdfast.language import truncate
 from holdfast.lazy_named_tuple import NamedTuple
-from holdfast.model.curation import (
-    Curation,
-)
-from holdfast.model.knowledge import ProposalKind, Review, ReviewState
+from holdfast.learn.promotion import refusals_in_effect
+from holdfast.model.curation import Curation
+from holdfast.model.knowledge import Memory, ProposalKind, Review, ReviewState
 from holdfast.model.uris import parse_uri, uri
+from holdfast.operations.binding import MAX_TEXT
+from holdfast.operations.decisions.rules import RuleCandidate, rule_candidates
 from holdfast.operations.operation import OWNER, Announcement, Arg, Call, operation
 from holdfast.operations.output.records import print_record_head
-from holdfast.operations.parameters import MAX_NAME, AnyBank
+from holdfast.operations.parameters import MAX_NAME, AnyBank, RecordId
 from holdfast.operations.screen import Screen, day, number
+from holdfast.operations.shapes import record_from
 from holdfast.principal import Level
 from holdfast.recall.lookup.path import describe_record
+from holdfast.recall.lookup.trace import find_record
+from holdfast.store.protocol import Reader
 
 # The start of a text, in characters: of a fact about three lines, of a proposed rule two; and how
 # many pieces of evidence are named.
 _MAX_FACT, _MAX_RULE, _MAX_EVIDENCE = 320, 160, 6
+# Larger than any bank: asks the store for all memories.
+_NO_LIMIT = 1_000_000
 
 
 class ReviewedFact(NamedTuple):
@@ -43,23 +50,34 @@ class ReviewedFact(NamedTuple):
     by: str
 
 
-class RuleToDecide(NamedTuple):
-    """A rule that is proposed for a file, or a rule of a file that should be looked at."""
+class RefusedRule(NamedTuple):
+    """A rule that was rejected, and is not proposed again."""
 
-    id: str
     bank: str
-    kind: ProposalKind
-    path: str
     text: str
-    reason: str
+    why: str
+    time: str
+    who: str
 
 
 class Reviews(NamedTuple):
-    """What needs a decision: facts, and rules, of which there are `proposals`."""
+    """What needs a decision: facts; rules, of which there are `proposals`; and `memories`, which
+    agents remembered. `refused` are the rules that were rejected, if all is asked for."""
 
     reviews: tuple[ReviewedFact, ...]
     proposals: int
-    rules: tuple[RuleToDecide, ...]
+    rules: tuple[RuleCandidate, ...]
+    memories: tuple[Memory, ...]
+    refused: tuple[RefusedRule, ...]
+
+
+class WaitingCounts(NamedTuple):
+    """How much waits: rules that were proposed, by people's words or by agents, facts that were
+    contradicted, and texts of agents."""
+
+    rules: int = 0
+    facts: int = 0
+    agents: int = 0
 
 
 class ReviewDecision(NamedTuple):
@@ -68,18 +86,21 @@ class ReviewDecision(NamedTuple):
     decided: Curation
 
 
-def print_reviews(screen: Screen, found: Reviews, **_: object) -> None:
-    """Print the facts in review, and the rules that are proposed."""
+def _print_reviews(screen: Screen, found: Reviews, **_: object) -> None:
     for one in found.reviews:
         print_record_head(screen, _review_head(one), one.uri)
         for line in _review_lines(one):
             screen.item(line, "      ")
     undecided = sum(not one.decided for one in found.reviews)
     summary = f"{number(undecided, 'question')} to decide."
-    screen.line(summary if undecided else "Nothing to decide.", "dim")
+    if undecided or not found.memories:
+        screen.line(summary if undecided else "Nothing to decide.", "dim")
     if found.rules:
         head = f"Also {number(found.proposals, 'proposal')} to add or remove rules: "
         screen.wrap(f"{head}see `holdfast promote candidates` in the project.")
+    for one in found.memories:
+        words = truncate(one.what, _MAX_RULE)
+        screen.item(f"{uri('memory', one.id)}: an agent remembered: {words}", "  ")
     for rule in found.rules:
         verb = "add to" if rule.kind is ProposalKind.PROMOTE else "look at"
         words = truncate(rule.text, _MAX_RULE)
@@ -104,7 +125,7 @@ def _review_lines(review: ReviewedFact) -> list[str]:
     "review",
     Level.READ,
     rest="GET /reviews",
-    text=print_reviews,
+    text=_print_reviews,
     examples="""\
   holdfast review
   holdfast review keep 5c1f0a
@@ -115,52 +136,64 @@ def reviews(
     all: Annotated[bool, Arg("also decided ones")] = False,
     bank: AnyBank = ALL_BANKS,
 ) -> Reviews:
-    """List facts and rules that need a decision
+    """List facts, rules and notes of agents that need a decision
 
     Facts that five actions contradict, or that a person called wrong: `review keep` leaves one
     in force, `review retire` retracts it; both can be undone, and nothing is decided
-    automatically. Proposed rules are listed too; `promote` decides about them."""
-    proposed = memory.rules.proposals(bank)
-    names = memory.context.bank_names()
+    automatically. Proposed rules are listed with the diff that they would make; `promote` decides
+    about them. What an agent remembered is kept in a person's name by `review adopt`."""
+    reader = memory.reader
+    banks = [one for one in memory.context.bank_ids(bank) if reader.rules.proposals(one)]
+    proposed = [one for id in banks for one in memory.rules.candidates(id)]
     return Reviews(
         tuple(_reviewed(memory, one) for one in memory.browse.reviews(bank, all)),
         len(proposed),
-        tuple(
-            RuleToDecide(one.id, names[one.bank], one.kind, one.path, one.text, one.reason)
-            for one in proposed
-        ),
+        rule_candidates(memory, proposed),
+        tuple(one for id in memory.context.bank_ids(bank) for one in _of_agents(reader, id)),
+        tuple(_refused(memory, bank)) if all else (),
+    )
+
+
+def _of_agents(reader: Reader, bank: str) -> list[Memory]:
+    return [one for one in reader.memories.remembered(bank, _NO_LIMIT) if one.by_agent]
+
+
+def _refused(memory: Holdfast, bank: str) -> list[RefusedRule]:
+    found = [
+        RefusedRule(memory.context.bank_name(id), one.text, one.why, one.time, one.who)
+        for id in memory.context.bank_ids(bank)
+        for one in refusals_in_effect(memory.reader, id)
+    ]
+    return sorted(found, key=lambda one: one.time, reverse=True)
+
+
+def waiting_counts(memory: Holdfast) -> WaitingCounts:
+    """How much waits in all banks, without reading any rule file."""
+    reader, banks = memory.reader, memory.context.bank_ids(ALL_BANKS)
+    return WaitingCounts(
+        sum(len(reader.rules.proposals(bank)) for bank in banks),
+        len(memory.browse.reviews(ALL_BANKS)),
+        sum(len(_of_agents(reader, bank)) for bank in banks),
     )
 
 
 def _reviewed(memory: Holdfast, review: Review) -> ReviewedFact:
     named = parse_uri(review.target)
     found = memory.reader.records.find(review.bank, named.kind, named.id, 1) if named else []
-    return ReviewedFact(
-        uri("review", review.id),
-        review.bank,
-        review.id,
-        review.kind,
-        review.target,
-        describe_record(found[0])[0] if found else "",
-        review.reason,
-        review.opened,
-        review.evidence,
-        review.state,
-        review.decided,
-        review.by,
-    )
+    content = describe_record(found[0])[0] if found else ""
+    return record_from(ReviewedFact, review, uri=uri("review", review.id), content=content)
 
 
 def _announce_review(
-    memory: Holdfast, *, id: str, keep: bool, bank: str = ALL_BANKS
+    memory: Holdfast, *, id: str, keep: bool, text: str = "", bank: str = ALL_BANKS
 ) -> Announcement:
     review = _reviewed(memory, memory.curation.find_review(id, bank))
-    lines = (f"{_review_head(review)}  {review.uri}", *_review_lines(review))
+    said = (f"New text: {text}",) if text and keep else ()
+    lines = (f"{_review_head(review)}  {review.uri}", *_review_lines(review), *said)
     return Announcement(lines, "Keep it?" if keep else "Retract it?")
 
 
-def print_review_decision(screen: Screen, made: ReviewDecision, *, keep: bool, **_: object) -> None:
-    """Print what was decided."""
+def _print_decided(screen: Screen, made: ReviewDecision, *, keep: bool, **_: object) -> None:
     screen.line(f"{'Kept' if keep else 'Retired'}. `holdfast undo` undoes this.")
 
 
@@ -168,7 +201,7 @@ def print_review_decision(screen: Screen, made: ReviewDecision, *, keep: bool, *
     "review decide",
     Level.WRITE,
     rest="POST /reviews/{id}/decide",
-    text=print_review_decision,
+    text=_print_decided,
     announce=_announce_review,
     examples="  holdfast review keep 5c1f0a\n  holdfast review retire 5c1f0a --yes",
 )
@@ -176,11 +209,63 @@ def decide_review(
     memory: Holdfast,
     id: Annotated[str, Arg("the question: its id or the start of it", "ID", most=MAX_NAME)],
     keep: Annotated[bool, Arg("leave the fact in force; otherwise it is retracted")],
+    text: Annotated[str, Arg("keep it in these words", most=MAX_TEXT, metavar="TEXT")] = "",
     bank: AnyBank = ALL_BANKS,
     call: Call = OWNER,
 ) -> ReviewDecision:
     """Decide about a fact that is in review
 
-    It stays in force or is retracted. `undo` undoes it."""
+    It stays in force, with a `text` in other words, or is retracted. `undo` undoes it."""
     review = memory.curation.find_review(id, bank)
+    if text and keep:
+        memory.curation.correct(review.target, text, review.bank, call.who)
+        still_open = [one for one in memory.browse.reviews(bank) if one.id == review.id]
+        if not still_open:
+            log = memory.reader.curation.log(review.bank)
+            return ReviewDecision(next(one for one in log[::-1] if one.target == review.target))
     return ReviewDecision(memory.curation.decide(review, keep, call.who))
+
+
+class Adopted(NamedTuple):
+    """What is kept in a person's name, and replaces what the agent remembered."""
+
+    uri: str
+    record: Memory
+
+
+def print_adopted(screen: Screen, made: Adopted, **_: object) -> None:
+    """Print what is kept."""
+    screen.wrap(f"Kept in your name: {made.record.what}")
+    screen.line(made.uri, "cyan")
+
+
+@operation(
+    "review adopt",
+    Level.WRITE,
+    rest="POST /records/{id:path}/adopt",
+    text=print_adopted,
+    examples="  holdfast review adopt 5c1f0a",
+)
+def adopt(
+    memory: Holdfast,
+    id: RecordId,
+    text: Annotated[str, Arg("in other words", most=MAX_TEXT, metavar="TEXT")] = "",
+    bank: AnyBank = ALL_BANKS,
+    call: Call = OWNER,
+) -> Adopted:
+    """Keep what an agent remembered in your own name
+
+    In its words or in others. `undo 2` undoes it."""
+    target = memory.curation.target(id, bank)
+    if target.kind != "memory" or not target.shown:
+        raise InputError(
+            f"{target.uri} is {'no memory' if target.shown else 'forgotten'}.",
+            "`holdfast review` lists what agents remembered.",
+        )
+    record = find_record(memory.reader, target.bank, target.uri)
+    words = text or describe_record(record)[0]
+    made = memory.curation.remember(words, target.bank, call.who)
+    name = uri("memory", made.id)
+    if made.id != target.id:
+        memory.curation.merge(target.uri, name, target.bank, call.who)
+    return Adopted(name, made)

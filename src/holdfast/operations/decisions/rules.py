@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 from holdfast.app.memory import Holdfast
 from holdfast.lazy_named_tuple import NamedTuple
-from holdfast.model.curation import AGENT
+from holdfast.learn.agent_lessons import LESSON
+from holdfast.model.curation import Action
 from holdfast.model.knowledge import ProposalKind
 from holdfast.model.trust import Trust
+from holdfast.model.uris import uri
 from holdfast.operations.operation import OWNER, Announcement, Arg, Call, Work, operation
 from holdfast.operations.parameters import MAX_NAME, OneBank
 from holdfast.operations.screen import Screen, number
+from holdfast.operations.shapes import record_from
 from holdfast.principal import Level
 
 if TYPE_CHECKING:
-    from holdfast.app.curation.rule_proposals import Candidate, LearnResult
+    from holdfast.app.curation.rules import Candidate, LearnResult
 
 _MAX_RULE = 4_000
 _MAX_DIFF = 100_000
+_APPROVAL_HINT = (
+    "A person decides: `holdfast promote approve {id}` writes it, `holdfast promote reject {id}` "
+    "turns it down."
+)
 
 
 class RuleScope(StrEnum):
@@ -88,11 +96,12 @@ class LearningStatus(NamedTuple):
 
 
 class RuleCandidate(NamedTuple):
-    """A rule that is proposed for a file, with what it is made of. `diff` is what approving it
-    would change; `problem` says why it cannot be written, `changed` that the file changed since it
-    was proposed."""
+    """A rule that is proposed for a file of a `bank`, with what it is made of. `diff` is what
+    approving it would change; `problem` says why it cannot be written, `changed` that the file
+    changed since it was proposed, `from_agent` that an agent wants it."""
 
     id: str
+    bank: str
     kind: ProposalKind
     target: str
     text: str
@@ -109,6 +118,7 @@ class RuleCandidate(NamedTuple):
     diff: str
     problem: str | None
     changed: bool
+    from_agent: bool
 
 
 class RuleCandidates(NamedTuple):
@@ -159,7 +169,7 @@ def _announce_learn(
     bank: str = "",
     **_: object,
 ) -> Announcement:
-    learned = memory.teaching.plan_learn(domain, text, scope, paths, bank)
+    learned = memory.rules.plan_learn(domain, text, scope, paths, bank)
     change = learned.change
     if change is None:
         return Announcement(())
@@ -167,8 +177,7 @@ def _announce_learn(
     return Announcement(opposes, f"Write {change.path}?", diff=change.diff)
 
 
-def print_learned(screen: Screen, learned: Learned, **_: object) -> None:
-    """Say what became of a rule; one that is not written is shown."""
+def _print_learned(screen: Screen, learned: Learned, **_: object) -> None:
     if learned.written:
         screen.line(f"Written: {learned.file}")
         return
@@ -188,12 +197,11 @@ def print_learned(screen: Screen, learned: Learned, **_: object) -> None:
 
 @operation(
     "learn",
-    Level.ADMIN,
+    Level.WRITE,
     rest="POST /rules",
-    all_banks=True,
     creates=True,
     announce=_announce_learn,
-    text=print_learned,
+    text=_print_learned,
     examples="""\
   holdfast learn testing "Use the fixtures in tests/conftest.py; never mock the store."
   holdfast learn api "Endpoints page by cursor." --paths "src/api/**"
@@ -245,13 +253,14 @@ def learn(
     rest of the file does not change. A rule that a rule file already states, even in other words,
     is not added.
 
-    What an agent teaches is not written: it is proposed, and a person decides."""
-    from holdfast.app.curation.rule_proposals import FileChangedError
+    What an agent teaches, or a key that is not an admin's for every bank, is not written: it is
+    proposed, and a person decides."""
+    from holdfast.app.curation.rules import FileChangedError
 
-    teaching = memory.teaching
-    if call.by_agent:
-        return _learned(teaching.learn(domain, text, scope, paths, bank, AGENT), False, call)
-    planned = teaching.plan_learn(domain, text, scope, paths, bank)
+    who = memory.settings.principal
+    if call.by_agent or not (who is None or who.is_unrestricted):
+        return _learned(memory.rules.suggest(domain, text, scope, paths, bank), False, call)
+    planned = memory.rules.plan_learn(domain, text, scope, paths, bank)
     change = planned.change
     if change is None or confirm is None:
         return _learned(planned, False, call)
@@ -260,13 +269,11 @@ def learn(
             f"{change.path} was changed since you saw the diff. Nothing was written.",
             "Look at the new diff, and confirm that one.",
         )
-    teaching.write_rule(change, bank, call.who)
+    memory.rules.write_rule(change, bank, call.who)
     return _learned(planned, True, call)
 
 
 def _learned(learned: LearnResult, written: bool, call: Call) -> Learned:
-    from holdfast.app.curation.rule_teaching import APPROVAL_HINT
-
     change = learned.change
     return Learned(
         written,
@@ -276,13 +283,12 @@ def _learned(learned: LearnResult, written: bool, call: Call) -> Learned:
         learned.opposes or None,
         learned.waits or None,
         learned.refused or None,
-        APPROVAL_HINT.format(id=learned.waits) if learned.waits else None,
+        _APPROVAL_HINT.format(id=learned.waits) if learned.waits else None,
         str(change.file) if change and call.in_folder else None,
     )
 
 
-def print_learning(screen: Screen, state: LearningStatus, **_: object) -> None:
-    """Print the counts of a bank."""
+def _print_learning(screen: Screen, state: LearningStatus, **_: object) -> None:
     files = number(len(state.files), "file")
     screen.line(f"{state.bank}: {number(state.rules, 'section')} in {files}")
     screen.line(f"  {number(state.patterns, 'pattern')}, {state.ripe:,} ready to be proposed")
@@ -296,44 +302,61 @@ def print_learning(screen: Screen, state: LearningStatus, **_: object) -> None:
     Level.READ,
     rest="GET /rules/learning",
     work=Work.RUN,
-    text=print_learning,
+    text=_print_learning,
     examples="  holdfast promote status",
 )
 def promote_status(memory: Holdfast, bank: OneBank = "") -> LearningStatus:
     """Show the state of learning
 
     Counts of patterns, candidates and rules, and what the settings allow without asking."""
-    from holdfast.app.curation.rule_proposals import PROMOTION_CRITERIA
+    from holdfast.learn.promotion import (
+        MIN_CONFIDENCE,
+        MIN_OCCURRENCES,
+        is_ripe,
+        refusals_in_effect,
+    )
 
-    state, policy = memory.rules.state(bank), memory.settings.promote
+    id, reader, policy = memory.rules.project_bank(bank), memory.reader, memory.settings.promote
+    patterns, rules = reader.rules.patterns(id), reader.rules.all(id)
+    kinds = Counter(proposal.kind for proposal in reader.rules.proposals(id))
     return LearningStatus(
-        memory.context.bank_name(memory.context.bank_id(bank)),
-        *state,
-        automatic=policy.automatic,
-        automatic_memory=policy.memory,
-        criteria=PromotionCriteria(
-            int(PROMOTION_CRITERIA["occurrences"]), PROMOTION_CRITERIA["confidence"]
-        ),
+        memory.context.bank_name(id),
+        len(patterns),
+        sum(map(is_ripe, patterns)),
+        kinds[ProposalKind.PROMOTE],
+        kinds[ProposalKind.DEMOTE],
+        sum(entry.action is Action.APPROVE for entry in reader.curation.log(id)),
+        len(refusals_in_effect(reader, id)),
+        len(rules),
+        tuple(dict.fromkeys(rule.path for rule in rules)),
+        policy.automatic,
+        policy.memory,
+        PromotionCriteria(MIN_OCCURRENCES, MIN_CONFIDENCE),
     )
 
 
-def print_candidates(screen: Screen, found: RuleCandidates | RulesPromoted, **_: object) -> None:
-    """Print the rules that wait for a decision, each with its diff."""
-    written = found.written if isinstance(found, RulesPromoted) else ()
-    for path in written:
+def _print_candidates(
+    screen: Screen, found: RuleCandidates | RulesPromoted, *, diffs: bool = True, **_: object
+) -> None:
+    promoted = found if isinstance(found, RulesPromoted) else None
+    for path in promoted.written if promoted else ():
         screen.line(f"Written: {path}")
-    if not found.candidates and not written:
+    if not found.candidates and not (promoted and promoted.written):
         screen.line("No proposed rules.")
     for candidate in found.candidates:
-        _print_candidate(screen, candidate)
-    if isinstance(found, RulesPromoted) and found.remedy:
-        screen.wrap(found.remedy)
-    if found.reviews:
+        _print_proposal(screen, candidate)
+        if diffs:
+            _print_diff(screen, candidate)
+    remedy = promoted.remedy if promoted else None
+    if found.candidates and not diffs:
+        remedy = remedy or "Decide with `holdfast promote approve|reject ID`."
+    if remedy:
+        screen.wrap(remedy)
+    if found.reviews and diffs:
         screen.line(f"Also {number(found.reviews, 'question')} on facts: see `holdfast review`.")
 
 
-def _print_candidate(screen: Screen, one: RuleCandidate) -> None:
-    _print_proposal(screen, one, f"  ({one.trust.value})")
+def _print_diff(screen: Screen, one: RuleCandidate) -> None:
     if one.evidence:
         screen.line(f"  {' '.join(one.evidence[-3:])}")
     if one.problem:
@@ -345,9 +368,10 @@ def _print_candidate(screen: Screen, one: RuleCandidate) -> None:
     screen.line()
 
 
-def _print_proposal(screen: Screen, one: RuleCandidate, more: str = "") -> None:
+def _print_proposal(screen: Screen, one: RuleCandidate) -> None:
     verb = "add to" if one.kind is ProposalKind.PROMOTE else "look at"
-    screen.line(f"{screen.paint(one.id, 'bold', 'cyan')}  {verb} {one.path}{more}")
+    id = screen.paint(one.id, "bold", "cyan")
+    screen.line(f"{id}  {verb} {one.path}  ({one.trust.value})")
     screen.wrap(one.text, "  ")
     screen.wrap(one.reason, "  ")
 
@@ -357,7 +381,7 @@ def _print_proposal(screen: Screen, one: RuleCandidate, more: str = "") -> None:
     Level.READ,
     rest="GET /rules/candidates",
     work=Work.RUN,
-    text=print_candidates,
+    text=_print_candidates,
     examples="""\
   holdfast promote candidates
   holdfast promote run                    look for candidates now
@@ -372,33 +396,27 @@ def promote_candidates(memory: Holdfast, bank: OneBank = "") -> RuleCandidates:
     the diff that it would make now. Nothing is written until you approve it; a rejected rule is
     not proposed again."""
     reviews = len(memory.browse.reviews(bank))
-    return RuleCandidates(_candidates(memory.rules.candidates(bank)), reviews)
+    return RuleCandidates(rule_candidates(memory, memory.rules.candidates(bank)), reviews)
 
 
-def _candidates(found: Iterable[Candidate]) -> tuple[RuleCandidate, ...]:
-    return tuple(map(_candidate, found))
+def rule_candidates(memory: Holdfast, found: Iterable[Candidate]) -> tuple[RuleCandidate, ...]:
+    """Proposed rules, with the names of their banks."""
+    names = memory.context.bank_names()
+    return tuple(_candidate(one, names.get(one.proposal.bank, "")) for one in found)
 
 
-def _candidate(one: Candidate) -> RuleCandidate:
-    p, pattern = one.proposal, one.pattern
-    return RuleCandidate(
-        p.id,
-        p.kind,
-        p.target,
-        p.text,
-        p.domain,
-        p.path,
-        tuple(p.paths),
-        p.reason,
-        p.made,
-        p.trust,
-        pattern.confidence if pattern else None,
-        pattern.occurrences if pattern else None,
-        tuple(pattern.authors) if pattern else (),
-        tuple(p.evidence),
-        one.diff,
-        one.problem or None,
-        one.changed,
+def _candidate(one: Candidate, bank: str) -> RuleCandidate:
+    pattern = one.pattern
+    return record_from(
+        RuleCandidate,
+        one.proposal,
+        one,
+        bank=bank,
+        confidence=pattern.confidence if pattern else None,
+        occurrences=pattern.occurrences if pattern else None,
+        authors=tuple(pattern.authors) if pattern else (),
+        problem=one.problem or None,
+        from_agent=one.proposal.target.startswith(uri(LESSON, "")),
     )
 
 
@@ -408,7 +426,7 @@ def _candidate(one: Candidate) -> RuleCandidate:
     rest="POST /rules/promote",
     work=Work.RUN_LONG,
     all_banks=True,
-    text=print_candidates,
+    text=_print_candidates,
     examples="  holdfast promote run",
 )
 def promote_run(
@@ -427,11 +445,17 @@ def promote_run(
 
     New candidates wait for a person, but those that the settings allow to be written without
     asking."""
-    done = memory.teaching.promote(id, bank)
+    rules = memory.rules
+    before = len(rules.written_automatically(bank))
+    if id:
+        waits = rules.approve_automatically(id, bank)
+        found = [] if waits is None else [waits]
+    else:
+        found = rules.promote(bank)
+    written = tuple(rules.written_automatically(bank)[before:])
+    remedy = _APPROVAL_HINT.format(id=found[0].proposal.id) if id and found else None
     reviews = len(memory.browse.reviews(bank))
-    return RulesPromoted(
-        tuple(done.written), _candidates(done.candidates), reviews, done.remedy or None
-    )
+    return RulesPromoted(written, rule_candidates(memory, found), reviews, remedy)
 
 
 def _announce_approval(
@@ -444,8 +468,7 @@ def _announce_approval(
     return Announcement((), f"Write {planned.proposal.path}?", diff=planned.diff)
 
 
-def print_approved(screen: Screen, done: RuleApproved, **_: object) -> None:
-    """Say where the rule was written."""
+def _print_approved(screen: Screen, done: RuleApproved, **_: object) -> None:
     if done.file is None:
         screen.line(f"Recorded. Remove it from {done.path} yourself.")
     else:
@@ -458,7 +481,7 @@ def print_approved(screen: Screen, done: RuleApproved, **_: object) -> None:
     rest="POST /rules/candidates/{id}/approve",
     all_banks=True,
     announce=_announce_approval,
-    text=print_approved,
+    text=_print_approved,
     examples="""\
   holdfast promote approve 5c1f0a
   holdfast promote approve 5c1f0a --text "Use table-driven tests in Go.\"""",
@@ -494,8 +517,7 @@ def promote_approve(
     )
 
 
-def print_rejected(screen: Screen, done: RuleRejected, **_: object) -> None:
-    """Say what was rejected."""
+def _print_rejected(screen: Screen, done: RuleRejected, **_: object) -> None:
     screen.wrap(f"Rejected, and not proposed again: {done.text}")
 
 
@@ -503,7 +525,7 @@ def print_rejected(screen: Screen, done: RuleRejected, **_: object) -> None:
     "promote reject",
     Level.WRITE,
     rest="POST /rules/candidates/{id}/reject",
-    text=print_rejected,
+    text=_print_rejected,
     examples='  holdfast promote reject 5c1f0a --why "only true for the website"',
 )
 def promote_reject(
@@ -523,29 +545,18 @@ def promote_reject(
 AutoLearned = LearningStatus | RuleCandidates | RulesPromoted
 
 
-def print_auto_learned(screen: Screen, found: AutoLearned, **_: object) -> None:
-    """Print the counts, or the candidates without their diffs."""
+def _print_auto_learned(screen: Screen, found: AutoLearned, **_: object) -> None:
     if isinstance(found, LearningStatus):
-        print_learning(screen, found)
-        return
-    promoted = found if isinstance(found, RulesPromoted) else None
-    for path in promoted.written if promoted else ():
-        screen.line(f"Written: {path}")
-    for one in found.candidates:
-        _print_proposal(screen, one)
-    if found.candidates:
-        remedy = promoted.remedy if promoted else None
-        screen.wrap(remedy or "Decide with `holdfast promote approve|reject ID`.")
-    elif not promoted or not promoted.written:
-        screen.line("No proposed rules.")
+        _print_learning(screen, found)
+    else:
+        _print_candidates(screen, found, diffs=False)
 
 
 @operation(
     "auto-learn",
-    Level.ADMIN,
+    Level.WRITE,
     work=Work.RUN,
-    all_banks=True,
-    text=print_auto_learned,
+    text=_print_auto_learned,
     examples="""\
   holdfast auto-learn status
   holdfast auto-learn candidates --json

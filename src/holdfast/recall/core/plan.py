@@ -10,7 +10,7 @@ To add a filter or another option of recall:
    `asks_remotes` below.
 4. Add a filter to those of `_with_fallback` in `app/search/recall.py`: fallbacks do not know it.
 5. Offer it: a parameter of `recall` in `operations/search.py`, which every face then has; for
-   agents a row in `interfaces/mcp/tool_choice.py`.
+   agents a row in `operations/agents/tools.py`.
 6. Test it with a plan in `tests/recall/test_engine.py`, and each place that offers it beside its
    other options; run `make docs`, and describe it in the page of its subject.
 """
@@ -45,6 +45,16 @@ class Fusion(StrEnum):
 
     SCORES = "scores"
     RRF = "rrf"
+
+
+class Strategy(StrEnum):
+    """A retriever that a search can be limited to: the words as given; synonyms too; meaning;
+    digests and exchanges."""
+
+    DIRECT_FTS = "direct_fts"
+    EXPANDED_FTS = "expanded_fts"
+    SEMANTIC = "semantic"
+    SUMMARIES = "summaries"
 
 
 class BudgetLimits(NamedTuple):
@@ -102,6 +112,12 @@ class RecallPlan(NamedTuple):
     # Whether our own retrievers run one after the other on the open connection. For a process that
     # asks once: to open another takes as long as to search some thousand passages.
     one_reader: bool = False
+    # Only these retrievers; none for all that suit the query.
+    strategies: tuple[Strategy, ...] = ()
+    # How long a retriever may take, and the grep of raw transcripts; 0 for what is usual.
+    timeout_s: float = 0.0
+    # Whether raw transcripts are read if nothing else is found.
+    raw: bool = True
     weights: RankingWeights = DEFAULT_WEIGHTS
     thresholds: AbstentionThresholds = DEFAULT_THRESHOLDS
     rerank: RerankLimits = DEFAULT_RERANK
@@ -112,15 +128,25 @@ class RecallPlan(NamedTuple):
         limits = BUDGET_LIMITS[self.budget]
         return limits._replace(tokens=self.tokens) if self.tokens else limits
 
+    def runs(self, strategy: Strategy) -> bool:
+        """Whether a retriever may run."""
+        return not self.strategies or strategy in self.strategies
+
+    @property
+    def wants_meaning(self) -> bool:
+        """Whether meaning is compared, if there is a model."""
+        return bool(self.limits.soft_match_depth) and self.runs(Strategy.SEMANTIC)
+
     @property
     def asks_plugins(self) -> bool:
         """Whether plugins are asked; none has memories of a network, sessions of an agent, or
         knowledge of a kind."""
-        only_own = self.networks or self.agent or self.knowledge
+        only_own = self.networks or self.agent or self.knowledge or self.strategies
         return (self.providers or Layer.PROVIDERS in self.layers) and not only_own
 
     @property
     def asks_remotes(self) -> bool:
         """Whether team servers are asked; they only answer about the present, without filters."""
         only_own = self.networks or self.kinds or self.as_of or self.agent or self.knowledge
+        only_own = only_own or self.strategies
         return self.remotes and not only_own and (not self.layers or Layer.TEAM in self.layers)

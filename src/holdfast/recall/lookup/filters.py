@@ -2,52 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from holdfast.errors import InputError
 from holdfast.model.forge import Pull
 from holdfast.model.imports import ImportedRecord
-from holdfast.model.kinds import record_kind
 from holdfast.model.query import RecordFilter
 from holdfast.model.records import Exchange
 from holdfast.model.team import Commit
-from holdfast.model.uris import uri
-from holdfast.recall.lookup.endings import RecordEndings
 from holdfast.recall.lookup.path import describe_record
 from holdfast.recall.query.iso_dates import read_iso_span
 from holdfast.store.protocol import Reader
 
-_Work = Exchange | Commit | Pull | ImportedRecord
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """An exchange, a commit, a pull request or an imported record that matches a filter. `type` is
-    the type of the exchange, "commit", the state of the pull request, or what the other program
-    called it; `files` are those it changed (of an imported record, those it names), `files_read`
-    those an exchange only read."""
-
-    uri: str
-    kind: str
-    time: str
-    type: str
-    title: str
-    files: tuple[str, ...]
-    files_read: tuple[str, ...]
-    session: str
-    bank: str
-    # How its title ended, if that does not hold any more.
-    ended: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What matches a filter, the latest first; `more` tells that the limit left some out."""
-
-    bank: str
-    filter: RecordFilter
-    findings: tuple[Finding, ...]
-    more: bool = False
+Work = Exchange | Commit | Pull | ImportedRecord
 
 
 def make_filter(
@@ -66,19 +31,17 @@ def make_filter(
     )
 
 
-def find_work(reader: Reader, bank: str | None, filter: RecordFilter, limit: int = 20) -> Found:
-    """The exchanges and imported records that match a filter, and for a file also commits and pull
-    requests."""
-    records = _passing(reader, bank, filter, limit + 1)
+def matching_work(reader: Reader, bank: str | None, filter: RecordFilter, limit: int) -> list[Work]:
+    """The records that match a filter, the latest first. A folder may be given without its final
+    slash."""
+    records = _passing(reader, bank, filter, limit)
     if not records and filter.file and not filter.file.endswith("/"):
-        filter = filter._replace(file=f"{filter.file}/")
-        records = _passing(reader, bank, filter, limit + 1)
-    findings = tuple(_finding(reader, record) for record in records[:limit])
-    return Found(bank or "", filter, findings, len(records) > limit)
+        records = _passing(reader, bank, filter._replace(file=f"{filter.file}/"), limit)
+    return records
 
 
-def _passing(reader: Reader, bank: str | None, filter: RecordFilter, limit: int) -> list[_Work]:
-    records: list[_Work] = [*reader.records.filter(bank, filter, limit)]
+def _passing(reader: Reader, bank: str | None, filter: RecordFilter, limit: int) -> list[Work]:
+    records: list[Work] = [*reader.records.filter(bank, filter, limit)]
     records += reader.imports.filter(bank, filter, limit)
     if filter.file and not (filter.concept or filter.type):
         records += reader.forge.pulls_touching(bank, filter, limit)
@@ -98,22 +61,5 @@ def commits_touching(
     return [], filter.file
 
 
-def _time(record: _Work) -> str:
+def _time(record: Work) -> str:
     return describe_record(record)[1]
-
-
-def _finding(reader: Reader, record: _Work) -> Finding:
-    kind, (title, time) = record_kind(record), describe_record(record)
-    name = uri(kind, record.id)
-    if isinstance(record, Exchange):
-        session = reader.sessions.get(record.bank, record.session)
-        host, type = session.host if session else record.session, record.type.value
-        files, read = record.files_modified, record.files_read
-        ended = RecordEndings(reader).label(record, title)
-        return Finding(name, kind, time, type, title, files, read, host, record.bank, ended)
-    if isinstance(record, ImportedRecord):
-        files, host = record.files, record.session
-        return Finding(name, kind, time, record.type, title, files, (), host, record.bank)
-    type = record.state.value if isinstance(record, Pull) else "commit"
-    ended = RecordEndings(reader).label(record, title)
-    return Finding(name, kind, time, type, title, record.files, (), "", record.bank, ended)

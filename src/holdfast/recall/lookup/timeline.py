@@ -51,7 +51,7 @@ TITLE_LIMIT = 200
 _END = TimelinePosition("~")
 _ForgeRecord = Pull | Issue | Remark
 _Known = Memory | Concept | Fact | Claim
-_Timed = Turn | Exchange | Digest | Commit | _Known | _ForgeRecord | ImportedRecord
+TimedRecord = Turn | Exchange | Digest | Commit | _Known | _ForgeRecord | ImportedRecord
 _SortKey = tuple[str, str, int, str, str]
 
 
@@ -124,19 +124,25 @@ def timeline(
     else:
         named = uri(record_kind(anchor), anchor.id)
         records = _records_around(reader, bank, anchor, kinds, before, after)
+    return Timeline(bank or "", named, events_of(reader, records, anchor), undated)
+
+
+def events_of(
+    reader: Reader, records: Sequence[TimedRecord], anchor: object = None
+) -> tuple[Event, ...]:
+    """Records as events, in their order; one of them may be the anchor."""
     endings = RecordEndings(reader)
-    events = tuple(_event(reader, record, record == anchor, endings) for record in records)
-    return Timeline(bank or "", named, events, undated)
+    return tuple(_event(reader, record, record == anchor, endings) for record in records)
 
 
 def _records_around(
     reader: Reader,
     bank: str | None,
-    anchor: _Timed,
+    anchor: TimedRecord,
     kinds: Sequence[str],
     before: int,
     after: int,
-) -> list[_Timed]:
+) -> list[TimedRecord]:
     """An anchor and its neighbours, in order."""
     time = _time_of(anchor)
     moment = TimelinePosition(time, record_kind(anchor), anchor.id, anchor.bank)
@@ -157,19 +163,19 @@ def _records_around(
     return [record for _, record in near]
 
 
-def _records(reader: Reader, passages: Iterable[Passage]) -> list[_Timed]:
+def _records(reader: Reader, passages: Iterable[Passage]) -> list[TimedRecord]:
     return [record for _, record in _records_with_keys(reader, passages)]
 
 
 def _records_with_keys(
     reader: Reader, passages: Iterable[Passage]
-) -> list[tuple[_SortKey, _Timed]]:
+) -> list[tuple[_SortKey, TimedRecord]]:
     """The records of passages, each with its sort key."""
-    keyed: list[tuple[_SortKey, _Timed]] = []
+    keyed: list[tuple[_SortKey, TimedRecord]] = []
     for passage in passages:
         place = _sort_key(TimelinePosition(passage.time, passage.kind, passage.id, passage.bank))
         for record in reader.records.find(passage.bank, passage.kind, passage.id, limit=1):
-            if record.id == passage.id and isinstance(record, _Timed):
+            if record.id == passage.id and isinstance(record, TimedRecord):
                 keyed.append((place, record))
     return keyed
 
@@ -178,7 +184,7 @@ def _sort_key(moment: TimelinePosition) -> _SortKey:
     return moment.time, moment.kind, 0, moment.id, moment.bank
 
 
-def _time_of(record: _Timed | Session | Rule | Pattern) -> str:
+def _time_of(record: TimedRecord | Session | Rule | Pattern) -> str:
     """The time by which a record is ordered: when it began."""
     time = record.moment if isinstance(record, ImportedRecord) else describe_record(record)[1]
     if not time and not isinstance(record, Memory | Concept | Fact):
@@ -190,7 +196,7 @@ def _time_of(record: _Timed | Session | Rule | Pattern) -> str:
     return time
 
 
-def _event(reader: Reader, record: _Timed, anchor: bool, endings: RecordEndings) -> Event:
+def _event(reader: Reader, record: TimedRecord, anchor: bool, endings: RecordEndings) -> Event:
     title = describe_record(record)[0]
     if isinstance(record, Remark):
         title = title or record.state
@@ -213,7 +219,7 @@ def _event(reader: Reader, record: _Timed, anchor: bool, endings: RecordEndings)
     )
 
 
-def _note(record: _Timed) -> str:
+def _note(record: TimedRecord) -> str:
     match record:
         case Digest():
             return record.outcome.value

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import socket
 import threading
 from collections.abc import Generator, Iterator
@@ -13,11 +12,7 @@ import psutil
 import pytest
 from playwright.sync_api import Browser
 
-from holdfast.interfaces.http.auth.browser_token import OwnerKeys
-from holdfast.interfaces.http.auth.guard import Guard, GuardRules
 from tests.support.http.server import Server, make_home, serving
-
-TOKEN = "t" * 30
 
 
 def raw(server: Server, text: str | bytes, wait_s: float = 10) -> str:
@@ -126,64 +121,6 @@ def test_responses_are_not_cached_or_shared_across_origins_and_reflect_no_script
     assert shown.status == 404 and "<script>alert" not in shown.text
     options = {"Origin": "http://evil.example", "Access-Control-Request-Method": "POST"}
     assert server.ask("/api/v1/undo", options, method="OPTIONS").status == 403
-
-
-def _scope(**headers: str) -> dict[str, object]:
-    given = {"host": "127.0.0.1:1", **{name.replace("_", "-"): v for name, v in headers.items()}}
-    return {
-        "type": "http",
-        "method": "GET",
-        "path": "/",
-        "headers": [(name.encode(), value.encode("latin-1")) for name, value in given.items()],
-    }
-
-
-def _asked(guard: Guard, *scopes: dict[str, object]) -> list[int]:
-    told: list[int] = []
-
-    async def receive() -> dict[str, object]:
-        return {"type": "http.request", "body": b"", "more_body": False}
-
-    async def send(message: dict[str, object]) -> None:
-        if message["type"] == "http.response.start":
-            told.append(int(str(message["status"])))
-
-    async def all_of_them() -> None:
-        for scope in scopes:
-            await guard(scope, receive, send)  # pyright: ignore[reportArgumentType]
-
-    asyncio.run(all_of_them())
-    return told
-
-
-async def _yes(scope: object, receive: object, send: object) -> None:
-    await send({"type": "http.response.start", "status": 200, "headers": []})  # type: ignore[operator]
-    await send({"type": "http.response.body", "body": b""})  # type: ignore[operator]
-
-
-def test_what_is_wrong_with_a_request_with_a_key_is_refused() -> None:
-    made = Guard(_yes, OwnerKeys(TOKEN), GuardRules(frozenset({"127.0.0.1:1"})))
-    bearer = f"Bearer {TOKEN}"
-    tried = (
-        _scope(authorization=bearer),
-        _scope(authorization=bearer, content_length="²"),
-        _scope(authorization=bearer, origin="null"),
-        _scope(authorization=bearer, sec_fetch_site="same-site"),
-        _scope(authorization="Bearer wrong", cookie=f"holdfast={TOKEN}"),
-    )
-    assert _asked(made, *tried) == [200, 400, 403, 403, 401]
-
-
-def test_a_sign_in_link_used_by_many_at_once_works_for_one() -> None:
-    keys = OwnerKeys(TOKEN)
-    key = keys.make_link_key()
-    came: list[str | None] = []
-    tries = [threading.Thread(target=lambda: came.append(keys.enter(key))) for _ in range(20)]
-    for one in tries:
-        one.start()
-    for one in tries:
-        one.join()
-    assert sum(cookie is not None for cookie in came) == 1
 
 
 def test_the_server_listens_on_the_loopback_address_only(tmp_path: Path) -> None:

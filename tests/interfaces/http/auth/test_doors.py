@@ -210,13 +210,6 @@ def test_the_command_says_that_a_server_runs_already(door: Server) -> None:
     assert "already running" in made.stdout
 
 
-def test_another_port_is_another_server(door: Server, tmp_path: Path) -> None:
-    with serving(door.env, tmp_path, "--plain-address") as plain:
-        assert plain.url != door.url and plain.site == plain.url
-    # The one that was there before still hands out links.
-    assert door.new_link().startswith(door.site)
-
-
 def test_a_server_that_was_killed_is_not_waited_for(tmp_path: Path) -> None:
     env = make_home(tmp_path)
     socket_file = Path(env["HOLDFAST_HOME"]) / "browse.sock"

@@ -10,12 +10,10 @@ from threading import Barrier, Event
 
 import pytest
 
-from holdfast.app.core.models import load_semantic_search
 from holdfast.app.memory import Holdfast
 from holdfast.errors import BusyError
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.interfaces.http.core.request_principal import owner, set_principal
-from holdfast.principal import Level, Principal
 from holdfast.settings import ModelSettings, Settings
 from tests.support.open_files import open_files_in
 
@@ -94,13 +92,3 @@ def test_a_pool_that_stops_accepts_no_task_and_drops_those_that_wait(tmp_path: P
     with closing(MemoryPool(settings)) as pool:
         asyncio.run(ask(pool))
     assert ran == [] and pool.queued == 0
-
-
-@pytest.mark.model
-def test_models_are_loaded_once_for_all_principals(tmp_path: Path) -> None:
-    settings = Settings(tmp_path / "home", tmp_path / "claude", embed_model="none")
-    parts = [
-        load_semantic_search(replace(settings, principal=who)).__dict__["_parts"]
-        for who in (None, Principal("a", ("b",), Level.READ), Principal("c", None, Level.READ))
-    ]
-    assert parts[0] is parts[1] is parts[2]

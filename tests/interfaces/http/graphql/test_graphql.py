@@ -4,11 +4,8 @@ import json
 from typing import Any
 
 import pytest
-from graphql import get_introspection_query, parse
+from graphql import get_introspection_query
 
-from holdfast.errors import InputError
-from holdfast.interfaces.http.graphql import limits
-from holdfast.interfaces.http.graphql.schema import schema
 from tests.support.http.server import HttpResponse, Server
 
 
@@ -66,27 +63,6 @@ def test_related_records_can_be_queried(server: Server) -> None:
     assert asked(server, get_introspection_query())["__schema"]["queryType"]["name"] == "Query"
 
 
-@pytest.mark.parametrize(
-    ("graph", "rest"),
-    [
-        ('network: ["opinion"]', "network=opinion"),
-        ('network: ["world", "experience"]', "network=world&network=experience"),
-        ('agent: "codex"', "agent=codex"),
-        ('asOf: "2026-03"', "as_of=2026-03"),
-        ('branch: "any"', "branch=any"),
-        ('layer: ["observations"]', "layer=observations"),
-    ],
-)
-def test_a_search_is_limited_as_one_by_rest_is(server: Server, graph: str, rest: str) -> None:
-    def hits(found: Any) -> list[tuple[str, float]]:
-        return [(hit["uri"], hit["score"]) for hit in found["hits"]]
-
-    query = '{ recall(query: "nightly backups", %s) { hits { uri score } } }'
-    found = hits(asked(server, query % graph)["recall"])
-    told = server.ask(f"/api/v1/recall?query=nightly+backups&{rest}")
-    assert told.status == 200 and found == hits(json.loads(told.text))
-
-
 def test_mutations_are_in_the_log(server: Server) -> None:
     made = asked(server, 'mutation { remember(text: "Tag it.", bank: "graph") { uri } }')
     uri = made["remember"]["uri"]
@@ -113,49 +89,16 @@ def test_only_one_json_query_per_request_is_accepted(server: Server) -> None:
     [
         ("{ nothing }", "bad_form"),
         ("{ banks { name ", "bad_form"),
-        ('{ bank(name: "nowhere") { name } }', "bad_input"),
-        ('{ session(id: "nowhere") { title } }', "bad_input"),
-        ('{ recall(query: "x", layer: ["none"]) { abstained } }', "bad_input"),
-        ('{ recall(query: " ") { abstained } }', "bad_input"),
-        ('{ recall(query: "x", agent: "nobody at all") { abstained } }', "bad_input"),
+        ('{ bank(name: "nowhere") { name } }', "not_found"),
+        ('{ recall(query: "x", layer: ["none"]) { abstained } }', "bad_form"),
         ('mutation { searchMemory(question: "x", asOf: "soon") { answer } }', "bad_input"),
-        ("{ sessions(limit: 201) { items { id } } }", "bad_input"),
-        ("{ sessions(limit: 1) { items { exchanges(limit: -5) { cursor } } } }", "bad_input"),
-        ("{ sessions(limit: 1) { items { messages(first: -5) { cursor } } } }", "bad_input"),
-        ("mutation { undo(count: 101) { undone { action } } }", "bad_input"),
-        (
-            "{ sessions(limit: 200) { items { exchanges(limit: 200) { items { id } } } } }",
-            "bad_input",
-        ),
+        ("{ sessions(limit: 201) { items { id } } }", "bad_form"),
+        ("{ sessions(limit: 1) { items { exchanges(limit: -5) { cursor } } } }", "bad_form"),
     ],
 )
-def test_errors_say_what_is_wrong_and_nothing_else(server: Server, query: str, code: str) -> None:
+def test_errors_have_the_codes_of_rest_and_tell_nothing_else(
+    server: Server, query: str, code: str
+) -> None:
     told = json.loads(post(server, {"query": query}).text)
     assert told["errors"][0]["extensions"]["code"] == code
     assert "Traceback" not in told["errors"][0]["message"]
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        "{ a { b { c { d { e { f { g { h { i { j { k } } } } } } } } } } }",
-        "{ ...f } fragment f on Query { ...f }",
-        "{ " + " ".join(f'a{i}: recall(query: "x") {{ abstained }}' for i in range(101)) + " }",
-        "{ sessions(limit: 200) { items { messages(limit: 200) { items { id } } } } }",
-        "query($n: Int) { sessions(limit: $n) { items { messages(limit: $n) { items { id } } } } }",
-        "{ __schema { types { fields { type { fields { type { fields { type { fields "
-        "{ name } } } } } } } } } }",
-    ],
-)
-def test_a_query_that_is_too_expensive_is_refused_before_it_runs(query: str) -> None:
-    with pytest.raises(InputError):
-        limits.check(parse(query), schema())
-
-
-def test_an_ordinary_query_is_within_the_limits() -> None:
-    for query in (
-        get_introspection_query(),
-        "{ sessions { items { id exchanges(limit: 20) { items { title } } } } }",
-        "{ sessions(limit: 99) { sessions { exchanges(limit: 99) { exchanges { id } } } } }",
-    ):
-        limits.check(parse(query), schema())

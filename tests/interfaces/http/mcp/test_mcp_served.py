@@ -16,7 +16,6 @@ import pytest
 import uvicorn
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
-from pydantic import AnyUrl
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import NotFoundError
@@ -26,7 +25,7 @@ from holdfast.interfaces.http.auth.guard import GuardRules
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.interfaces.http.core.request_principal import owner, set_principal
 from holdfast.interfaces.http.mcp.mcp_endpoint import McpSessions
-from holdfast.interfaces.mcp.main_spec import TOOLS
+from holdfast.interfaces.mcp.servers import load_spec
 from holdfast.settings import Settings
 from tests.support.http.server import HttpResponse, Server
 from tests.support.waiting import wait_until_async
@@ -77,7 +76,7 @@ def test_the_official_client_can_ask_and_write(server: Server) -> None:
 
         async with connected(server, f"/mcp?bank={bank}") as session:
             listed = await session.list_tools()
-            assert [tool.name for tool in listed.tools] == [tool.name for tool in TOOLS]
+            assert [tool.name for tool in listed.tools] == [tool.name for tool in load_spec().tools]
             said = "The lighthouse keeper counts the gulls at dawn."
             kept = await session.call_tool("remember", {"text": said})
             assert not kept.isError and (kept.structuredContent or {})["bank"] == bank
@@ -90,7 +89,7 @@ def test_the_official_client_can_ask_and_write(server: Server) -> None:
                 *(session.call_tool("memory_recall", {"query": f"gulls {n}"}) for n in range(8))
             )
             assert not any(one.isError for one in many)
-            record = await session.read_resource(AnyUrl(told["citations"][0]["uri"]))
+            record = await session.call_tool("show", {"id": told["citations"][0]["uri"]})
             assert "gulls" in record.model_dump_json()
 
     asyncio.run(talk())

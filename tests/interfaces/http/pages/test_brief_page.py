@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from holdfast.app.memory import Holdfast
 from holdfast.settings import load_settings
-from tests.support.http.browser import BrowserSession, accessibility_problems_in_opposite_layouts
+from tests.support.http.browser import BrowserSession
 from tests.support.http.server import Server, make_home, serving
 from tests.support.http.told_session import TOLD_SESSION, tell_a_brief
 
@@ -80,11 +80,6 @@ def test_a_session_shows_what_it_was_told_and_what_it_used(browser_session: Brow
     used.get_by_role("link", name="where", exact=True).click()
     expect(page.locator("#msg-2")).to_be_in_viewport()
     assert browser_session.problems == []
-
-
-def test_the_pages_of_briefs_are_accessible(browser_session: BrowserSession) -> None:
-    for path in ("/brief", f"/sessions/{TOLD_SESSION}/injected"):
-        assert accessibility_problems_in_opposite_layouts(browser_session, path) == []
 
 
 def test_an_unknown_bank_or_session_has_no_brief(server: Server) -> None:

@@ -41,14 +41,6 @@ _FOCUS_ALL = """() => {
   for (const one of shown) one.focus();
   return [shown.length, window.focused];
 }"""
-_OVER = """() => {
-  const all = document.querySelectorAll("main :is(select, button, input:not([type=hidden]))");
-  const shown = [...all].filter((one) => one.checkVisibility());
-  const boxes = shown.map((one) => one.getBoundingClientRect());
-  const meet = (a, b) => a.left < b.right - 1 && b.left < a.right - 1
-    && a.top < b.bottom - 1 && b.top < a.bottom - 1;
-  return boxes.some((a, i) => boxes.some((b, j) => i < j && meet(a, b)));
-}"""
 
 
 @pytest.fixture(scope="module")
@@ -141,24 +133,6 @@ def test_every_page_is_reachable_by_keyboard_and_focus_is_visible(
     assert len(browser_session.problems) == 1 and "404" in browser_session.problems[0]
 
 
-def test_the_key_of_a_page_is_a_letter_of_its_name() -> None:
-    taken: set[str] = set()
-    for _, name, key in PLACES:
-        first = name[0].lower()
-        assert key == first if first not in taken else key in name[1:], name
-        taken.add(key)
-    assert len(taken) == len(PLACES)
-
-
-def test_no_form_field_covers_another_on_a_phone(browser_session: BrowserSession) -> None:
-    page = browser_session.open_page("/", phone=True)
-    for path in CHOOSING:
-        page.goto(path)
-        assert not page.evaluate(_OVER), path
-    missing = PageClient(browser_session.server).get("/nowhere")
-    assert missing.status == 404 and "There is nothing at this address." in missing.text
-
-
 def test_a_few_letters_lead_anywhere(browser_session: BrowserSession) -> None:
     page = browser_session.open_page("/memory?tab=facts")
     page.keyboard.press("Control+k")
@@ -181,70 +155,3 @@ def test_a_few_letters_lead_anywhere(browser_session: BrowserSession) -> None:
     page.keyboard.press("Escape")
     expect(field).to_be_hidden()
     assert browser_session.problems == []
-
-
-def test_the_palette_calls_sessions_and_banks_as_their_pages_do(
-    browser_session: BrowserSession,
-) -> None:
-    page = browser_session.open_page("/sessions")
-    titles = page.locator(".sessions > li > a").all_inner_texts()
-    page.keyboard.press("Control+k")
-    page.keyboard.type("red gear")
-    told = page.get_by_role("option", name="session").first
-    expect(told).to_contain_text("rattles")
-    shown = told.locator("span").first.inner_text()
-    assert shown in titles and "*" not in shown
-    page.keyboard.press("Control+a")
-    page.keyboard.type(NAME)
-    expect(page.get_by_role("option", name=f"{NAME} ({ROOTS[0]}) bank")).to_be_visible()
-    page.keyboard.press("Control+a")
-    page.keyboard.type("tidewatch")
-    expect(page.get_by_role("option", name="tidewatch bank")).to_be_visible()
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/banks/tidewatch")
-
-
-def test_keys_are_listed_above_the_page_and_without_scripts_below_it(
-    browser_session: BrowserSession,
-) -> None:
-    page = browser_session.open_page("/sessions")
-    page.keyboard.press("?")
-    box = page.get_by_role("dialog", name="Keys")
-    expect(box.get_by_text("through a list")).to_be_visible()
-    page.keyboard.press("?")
-    expect(box).to_be_hidden()
-    page.get_by_text("Keys", exact=True).click()
-    expect(box).to_be_visible()
-    page.keyboard.press("Escape")
-    expect(box).to_be_hidden()
-    page = browser_session.open_page("/sessions", scripts=False)
-    page.get_by_text("Keys", exact=True).click()
-    expect(page.get_by_text("through a list")).to_be_visible()
-
-
-def test_keys_lead_away_from_an_empty_question_and_a_question_can_begin_with_them(
-    browser_session: BrowserSession,
-) -> None:
-    page = browser_session.open_page("/")
-    wait_for_focus(page)
-    page.keyboard.type("gs")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Sessions")
-    page.goto("/")
-    wait_for_focus(page)
-    page.keyboard.type("gsm modem: why?")
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", level=1)).to_have_text("gsm modem: why?")
-    page.get_by_label("Follow up").wait_for()  # until then the page loads itself again
-
-
-def test_rows_of_sessions_take_one_line_and_the_whole_width(
-    browser_session: BrowserSession,
-) -> None:
-    page = browser_session.open_page("/sessions")
-    boxes = [row.bounding_box() for row in page.locator(".sessions > li").all()]
-    assert len(boxes) > 5 and all(box and box["height"] <= 40 for box in boxes)
-    ends = [row.bounding_box() for row in page.locator(".sessions > li > p.quiet").all()]
-    assert all(
-        end and row and end["x"] + end["width"] >= row["x"] + row["width"] - 1
-        for end, row in zip(ends, boxes, strict=True)
-    )

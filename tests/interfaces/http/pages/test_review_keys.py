@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -109,9 +110,11 @@ def test_a_decision_about_nothing_or_about_something_unknown_changes_nothing(
     server: Server,
 ) -> None:
     client = PageClient(server)
-    assert client.post("/review/several", {"act": "approve"}).status == 400
-    assert client.post("/review/several", {"act": "dance", "pick:fact::x": "y"}).status == 400
-    assert client.post("/review/several", {"act": "approve"}, key="").status == 400
-    for kind in ("rule", "fact", "memory", "stale", "song"):
-        got = client.post("/review/several", {"act": "approve", f"pick:{kind}:0:00ff": "x"})
-        assert got.status == 303 and "note=several_left" in got.headers["location"], kind
+    assert client.post("/do/several", {"act": "approve"}).status == 400
+    for wrong in ("approve=scrub&pattern=x", "approve=dance", ""):
+        assert client.post("/do/several", {"act": "approve", "pick": wrong}).status == 400
+    assert client.post("/do/several", {"act": "approve"}, key="").status == 400
+    for name in ("promote approve", "review decide", "review adopt", "confirm"):
+        pick = urlencode({"approve": name, "id": "00ff", "approve.keep": "true", "seen": "x"})
+        got = client.post("/do/several", {"act": "approve", "pick": pick})
+        assert got.status == 303 and "note=several_left" in got.headers["location"], name

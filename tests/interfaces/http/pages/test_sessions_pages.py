@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.http.browser import BrowserSession, accessibility_problems_in_opposite_layouts
+from tests.support.http.browser import BrowserSession
 from tests.support.http.hostile_sessions import (
     COMPACTED_SESSION,
     FINDABLE_SESSION,
@@ -52,13 +52,6 @@ def test_sessions_are_listed_and_filtered(browser_session: BrowserSession) -> No
     page.goto("/sessions?page=2")
     expect(page.get_by_text("No sessions match")).to_be_visible()
     assert browser_session.problems == []
-
-
-def test_the_list_and_its_sessions_can_be_used_by_keyboard(browser_session: BrowserSession) -> None:
-    page = browser_session.open_page("/sessions?bank=tidewatch")
-    for key in ("j", "j", "k", "Enter"):
-        page.keyboard.press(key)
-    expect(page.get_by_role("heading", level=1)).to_have_text("A second harbour")
 
 
 def test_a_session_is_shown_as_a_conversation(browser_session: BrowserSession) -> None:
@@ -137,27 +130,6 @@ def test_text_of_a_session_is_never_executed(browser_session: BrowserSession) ->
     assert browser_session.problems == []
 
 
-@pytest.mark.slow
-def test_session_pages_are_accessible_in_every_color_scheme(
-    browser_session: BrowserSession,
-) -> None:
-    for path in (f"/sessions/{SMS}", f"/sessions/{HOSTILE_SESSION}", "/sessions?branch=alerts"):
-        assert accessibility_problems_in_opposite_layouts(browser_session, path) == [], path
-
-
-def test_an_unknown_session_is_reported(browser_session: BrowserSession) -> None:
-    page = browser_session.open_page("/sessions/nobody")
-    expect(page.get_by_role("heading")).to_have_text("There is no such session.")
-
-
-def test_the_turns_of_a_subagent_are_on_its_own_page(browser_session: BrowserSession) -> None:
-    page = browser_session.open_page(
-        "/search?q=anything+that+sends+SMS+in+harbour-scripts&kind=turn"
-    )
-    page.locator(".hit", has_text="harbour-scripts").first.locator("a[data-stop]").click()
-    expect(page.get_by_text("A subagent of")).to_be_visible()
-
-
 @pytest.mark.parametrize("scripts", [True, False])
 def test_words_are_found_in_a_session_of_several_windows(
     browser_session: BrowserSession, scripts: bool
@@ -186,3 +158,14 @@ def test_images_and_hidden_characters_are_shown_for_what_they_are(server: Server
     assert 'invoice<span class="hidden-sign" title="right-to-left override">U+202E</span>' in page
     for path in ("/sessions", "/search?q=invoice", "/", f"/sessions/{FINDABLE_SESSION}?find=open"):
         assert "\u202e" not in server.ask(path).text, path
+
+
+def test_a_link_to_a_message_is_copied(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page(f"/sessions/{SMS}")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("link", name="Copy link to message 8").click()
+    expect(page.locator("a.copied")).to_be_visible()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied == f"{browser_session.server.site}/sessions/{SMS}/msg/8"
+    page.goto(copied)
+    expect(page.locator("#msg-8:target")).to_be_in_viewport()

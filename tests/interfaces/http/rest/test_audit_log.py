@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.model.curation import Action
 from tests.app.remote.test_remote_recall import a_line
-from tests.interfaces.http.rest.test_rest import get, send
+from tests.interfaces.http.rest.test_rest import get
 from tests.support.foreign_exports import claude_mem
 from tests.support.http.decision_log import LoggedServer, serve_with_log
 from tests.support.http.forms import open_server_memory
@@ -133,6 +133,7 @@ REST: dict[str, Case | str] = {
     ),
     "post /records/{id}/forget": (Action.FORGET, _record("forget", {}, "The pier is long.")),
     "post /records/{id}/restore": (Action.RESTORE, _restore),
+    "post /records/{id}/adopt": (Action.REMEMBER, _record("adopt", {}, "The pier is old.")),
     "post /records/{id}/confirm": (Action.CONFIRM, _record("confirm", {}, "The pier is wide.")),
     "post /verdicts": (Action.JUDGE, _judge),
     "post /records/{id}/merge": (Action.MERGE, _merge),
@@ -202,47 +203,3 @@ def test_every_change_by_rest_is_in_the_log(place: LoggedServer) -> None:
         new = [one for one in place.log()[before:] if one.action is action]
         assert new, f"{name} left no entry of {action}"
         assert new[-1].who.endswith("(http)") and new[-1].time and new[-1].bank, (name, new)
-
-
-def test_the_log_has_the_text_before_and_after_and_changes_can_be_undone(
-    place: LoggedServer,
-) -> None:
-    name = place.remember("The tide turns at noon.")
-    place.change(f"/records/{name}/correct", {"text": "The tide turns at one."})
-    place.change(f"/records/{name}/correct", {"text": "The tide turns at two."})
-    place.change("/undo", {"bank": place.bank})
-    undo, second, first, made = get(place.server, f"/decisions?bank={place.bank}&limit=4")[
-        "decisions"
-    ]
-    noon, one, two = (f"The tide turns at {when}." for when in ("noon", "one", "two"))
-    assert (made["action"], made["channel"]) == ("remember", "http")
-    assert (first["before"], first["after"]) == (noon, one)
-    assert (second["before"], second["after"]) == (one, two)
-    assert (undo["before"], undo["after"]) == (two, one)
-    before = get(place.server, f"/banks/{place.bank}")
-    place.change(f"/banks/{place.bank}", {"empathy": 1, "background": "A harbour."}, "PATCH")
-    set_ = get(place.server, f"/decisions?bank={place.bank}&limit=1")["decisions"][0]
-    assert set_["after"] == "empathy: 1\nbackground: A harbour."
-    assert set_["before"].startswith(f"empathy: {before['disposition']['empathy']}\n")
-    place.change("/undo", {"bank": place.bank})
-    assert get(place.server, f"/banks/{place.bank}") == before
-
-
-def test_undo_removes_a_rule_from_its_file_unless_the_file_changed(place: LoggedServer) -> None:
-    file = place.root / ".claude/rules/ropes.md"
-    rule = {"domain": "ropes", "bank": place.bank, "confirm": "write"}
-    place.change("/rules", {**rule, "text": "Coil every rope clockwise."})
-    before = file.read_bytes()
-    place.change("/rules", {**rule, "text": "Never step over a mooring line."})
-    told = get(place.server, f"/decisions?bank={place.bank}&limit=1")["decisions"][0]
-    assert told["after"] == ".claude/rules/ropes.md\n- Never step over a mooring line."
-    place.change("/undo", {"bank": place.bank})
-    assert file.read_bytes() == before
-    place.change("/undo", {"bank": place.bank})
-    assert not file.exists()
-    place.change("/rules", {**rule, "text": "Coil every rope clockwise."})
-    file.write_text(file.read_text() + "\n- Mine.\n")
-    refused = send(place.server, "/undo", {"bank": place.bank})
-    assert refused.status == 400 and "changed since" in refused.text
-    assert "Mine." in file.read_text()
-    file.unlink()

@@ -8,13 +8,11 @@ import threading
 from contextlib import closing
 from pathlib import Path
 
-import psutil
 import pytest
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.server.keys import KeyRequest, make_key
 from holdfast.app.transfer.backup import back_up, restore
-from holdfast.errors import StoreBusyError
 from holdfast.principal import Level
 from holdfast.settings import load_settings
 from tests.e2e.access.plain_client import PlainClient
@@ -55,12 +53,6 @@ class Writer(threading.Thread):
                     self.acknowledged.append(text)
                 else:
                     self.refused.add(status)
-
-
-def is_read_in(home: Path) -> bool:
-    """Whether the staged memory is open for reading only: it is being put back."""
-    files = psutil.Process().open_files()
-    return any(".restoring-" in file.path and file.mode == "r" for file in files)
 
 
 def remembered(database: Path) -> set[str]:
@@ -110,55 +102,3 @@ def test_no_acknowledged_write_is_lost_while_a_backup_is_restored(
     lost = [text for writer in writers for text in writer.acknowledged if text not in kept]
     assert not lost
     assert set().union(*(writer.refused for writer in writers)) <= {503}
-
-
-def test_nobody_writes_between_keeping_the_memory_aside_and_replacing_it(tmp_path: Path) -> None:
-    settings = load_settings(empty_home(tmp_path) | {"HOLDFAST_EMBEDDER": "none"})
-    with Holdfast(settings) as memory:
-        memory.remember("The harbour opens at six.")
-    made = back_up(settings, tmp_path / "kept.db")
-    told: list[str] = []
-
-    def moment() -> str:
-        # The clock is asked for the name of what is kept aside.
-        with (
-            closing(sqlite3.connect(settings.database, timeout=0.1)) as other,
-            pytest.raises(sqlite3.OperationalError, match="locked"),
-        ):
-            other.execute("BEGIN IMMEDIATE")
-        told.append("asked")
-        return "2026-11-01T00:00:00.000Z"
-
-    restore(settings, made.path, moment)
-
-    assert told
-
-
-def test_a_key_that_is_revoked_while_a_backup_is_restored_stays_revoked(tmp_path: Path) -> None:
-    settings = load_settings(empty_home(tmp_path) | {"HOLDFAST_EMBEDDER": "none"})
-    with Holdfast(settings) as memory:
-        key = make_key(memory, KeyRequest("gone", (), Level.READ))[1]
-        made = back_up(settings, tmp_path / "kept.db")
-        with closing(sqlite3.connect(settings.database)) as other:
-            other.execute("BEGIN IMMEDIATE")
-            other.execute("UPDATE api_key SET revoked = '2026-11-01T00:00:00.000Z'")
-            restoring = threading.Thread(target=restore, args=(settings, made.path))
-            restoring.start()
-            wait_until(lambda: is_read_in(settings.home), "the restore waits for the lock")
-            other.execute("COMMIT")
-            restoring.join(60)
-
-        assert [kept.revoked for kept in memory.store.api_keys.all() if kept.id == key.id] != [""]
-
-
-def test_a_restore_that_cannot_lock_the_memory_keeps_nothing_aside(tmp_path: Path) -> None:
-    settings = load_settings(empty_home(tmp_path) | {"HOLDFAST_EMBEDDER": "none"})
-    with Holdfast(settings) as memory:
-        memory.remember("The harbour opens at six.")
-    made = back_up(settings, tmp_path / "kept.db")
-    with closing(sqlite3.connect(settings.database)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(StoreBusyError):
-            restore(settings, made.path, busy_s=0.1)
-
-    assert not (settings.home / "backups").exists()

@@ -67,29 +67,23 @@ def _stop(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_a_question_can_be_stopped_while_it_waits_and_while_it_runs(
+def test_a_question_can_be_stopped_while_a_model_answers_it(
     browser_session: BrowserSession, free: Event
 ) -> None:
-    first, second, third = (
-        browser_session.open_page("/", scripts=on) for on in (True, True, False)
-    )
-    _ask(first, WHY)
-    expect(first.locator("#steps li").first).to_be_visible()
-    for page in (second, third):
-        _ask(page, NEXT)
-        expect(page.get_by_role("heading", level=1)).to_have_text(NEXT)
-        assert page.locator("#steps li").count() == 0, "one engine does one thing at a time"
-        _stop(page)
+    first, second = (browser_session.open_page("/", scripts=on) for on in (True, False))
+    for page, question in ((first, WHY), (second, NEXT)):
+        _ask(page, question)
+        expect(page.get_by_role("heading", level=1)).to_have_text(question)
+        expect(page.locator("#steps li").first).to_be_visible()
     found = json.loads(browser_session.server.ask("/api/v1/recall?query=SQLite").text)
     assert found["hits"], "who only recalls does not wait behind a model"
     name = second.url.partition("/research/")[2].partition("?")[0].partition("#")[0]
     told = json.loads(browser_session.server.ask(f"/api/v1/research/{name}").text)
     assert (told["state"], told["questions"]) == ("running", [NEXT])
     _stop(first)
+    _stop(second)
     expect(first.get_by_text("Cancelled.")).to_be_visible()
-    for page in (second, third):
-        expect(page.get_by_text("It was stopped before it began.")).to_be_visible()
-        expect(page.get_by_role("button")).to_have_count(0)  # neither to stop nor to go on with
+    expect(second.get_by_text("Cancelled.")).to_be_visible()
     told = json.loads(browser_session.server.ask(f"/api/v1/research/{name}").text)
     assert told["state"] == "cancelled" and told["lines"][-1]["stage"] == "cancelled"
     free.set()

@@ -17,9 +17,6 @@ from holdfast.principal import Principal
 COOKIE = "holdfast"
 # Long enough for a slow browser to start. A link is in the history of the terminal, so not longer.
 LINK_LIFETIME_S = 120.0
-# One user has few browsers; the oldest cookie, or link, makes room.
-_MAX_COOKIES = 50
-_MAX_LINKS = 50
 
 
 class FormKeys:
@@ -48,14 +45,14 @@ def private_host_name(token: str) -> str:
 
 
 class OwnerKeys(FormKeys):
-    """The keys of one run of a server that only its owner uses."""
+    """The keys of one run of a server that only its owner uses, who alone can make links."""
 
     def __init__(self, token: str) -> None:
         super().__init__()
         self._token = token
         self._owner = owner()
         self._link_expiry: dict[str, float] = {}
-        self._cookies: dict[str, None] = {}
+        self._cookies: set[str] = set()
 
     async def refresh(self, shown: str) -> bool:
         """Do nothing: the keys do not change while the server runs."""
@@ -64,20 +61,15 @@ class OwnerKeys(FormKeys):
     def make_link_key(self) -> str:
         """A key that gives one browser a cookie, once, within two minutes."""
         key = secrets.token_urlsafe(24)
-        while len(self._link_expiry) >= _MAX_LINKS:
-            del self._link_expiry[next(iter(self._link_expiry))]
         self._link_expiry[key] = time.monotonic() + LINK_LIFETIME_S
         return key
 
     def enter(self, key: str) -> str | None:
         """The cookie for the key of a link; None if the key is unknown, used or too old."""
-        until = self._link_expiry.pop(key, 0.0)
-        if time.monotonic() > until:
+        if time.monotonic() > self._link_expiry.pop(key, 0.0):
             return None
         cookie = secrets.token_urlsafe(32)
-        while len(self._cookies) >= _MAX_COOKIES:
-            del self._cookies[next(iter(self._cookies))]
-        self._cookies[cookie] = None
+        self._cookies.add(cookie)
         return cookie
 
     async def is_still_valid(self, who: Principal) -> bool:

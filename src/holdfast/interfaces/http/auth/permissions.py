@@ -7,18 +7,18 @@ enforced by the store itself (`store/access_fence`), so single banks do not appe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from fastapi import APIRouter, Depends, Request, params
+from fastapi import APIRouter, Depends, Request
+from fastapi.dependencies.models import Dependant
 from starlette.types import Scope
 
-from holdfast.errors import ForbiddenError
-from holdfast.interfaces.http.core.known_parameters import check_query_names
+from holdfast.errors import ForbiddenError, unknown_name
 from holdfast.interfaces.http.core.request_principal import principal
 from holdfast.operations.operation import Operation
-from holdfast.operations.registry import NOT_OFFERED, all_operations
+from holdfast.operations.registry import NOT_OFFERED, all_operations, find_operation
 from holdfast.principal import Level, Principal
 
 
@@ -29,21 +29,11 @@ class Permission(NamedTuple):
     all_banks: bool = True
 
 
-NOT_PERMITTED = "not_permitted"
 UNLISTED = Permission()
 _READ = Permission(Level.READ, all_banks=False)
-_WRITE = Permission(Level.WRITE, all_banks=False)
-_ADMIN = Permission(Level.ADMIN, all_banks=False)
 _READ_ALL = Permission(Level.READ, all_banks=True)
 
 API_PREFIX = "/api/v1"
-# What is no operation: research that is followed while it goes on.
-_REST: dict[Permission, str] = {
-    _READ: """
-        GET /research/{id}/events
-        POST /research
-    """,
-}
 _PAGES: dict[Permission, str] = {
     _READ: """
         POST /graphql /mcp /ask
@@ -52,38 +42,23 @@ _PAGES: dict[Permission, str] = {
         GET /record/{word}/{id:path} /record/{word}/{id:path}/place
         GET /memory /open /entities /timeline /repos /review /banks /banks/{id} /brief
         GET /sessions/{name}/injected
+        GET /api/v1/research/{id}/events
+        POST /api/v1/research
         GET /research/{id}
-        POST /research/{id}/cancel /research/{id}/remove /review/preview
-    """,
-    _WRITE: """
-        POST /memory/remember /memory/correct /memory/forget /memory/restore /memory/merge
-        POST /memory/holds /memory/undo
-        POST /review/reject /review/keep /review/retire /review/reword /review/confirm
-        POST /review/drop /review/several /research/{id}/useful /brief/judge
-    """,
-    _ADMIN: """
-        GET /memory/purge
-        POST /memory/purge /banks/{id}
+        POST /research/{id}/cancel /research/{id}/remove /do/several
     """,
     _READ_ALL: """
-        GET /status /metrics
-    """,
-    UNLISTED: """
-        POST /review/approve
+        GET /status
     """,
 }
-# What HTTP does not offer. Some operations have routes that are written by hand.
-_NOWHERE = NOT_OFFERED["rest"].keys() & NOT_OFFERED["graphql"].keys()
+# The operations that pages have forms for; a form requires what its operation does.
+FORMS = (
+    "retain", "correct", "forget", "restore", "merge", "confirm", "undo", "purge", "judge",
+    "review decide", "review adopt", "promote approve", "promote reject", "bank set",
+    "research useful",
+)  # fmt: skip
 # These need no key.
-_PUBLIC = """
-    GET /enter /health /login
-    POST /login /logout
-"""
-
-
-def _parse_routes(text: str, prefix: str = "") -> list[str]:
-    lines = (line.split() for line in text.splitlines() if line.strip())
-    return [f"{method} {prefix}{path}" for method, *paths in lines for path in paths]
+PUBLIC_ROUTES = ("GET /enter", "GET /login", "POST /login", "POST /logout")
 
 
 def permission_of(operation: Operation) -> Permission:
@@ -94,23 +69,20 @@ def permission_of(operation: Operation) -> Permission:
 @cache
 def permissions() -> dict[str, Permission]:
     """What each route requires."""
-    offered = (one for one in all_operations() if not _NOWHERE & {one.name})
-    return {
-        route: permit
-        for table, prefix in ((_REST, API_PREFIX), (_PAGES, ""))
-        for permit, text in table.items()
-        for route in _parse_routes(text, prefix)
-    } | {one.rest.replace(" ", f" {API_PREFIX}", 1): permission_of(one) for one in offered}
-
-
-PUBLIC_ROUTES = frozenset(_parse_routes(_PUBLIC))
+    listed: dict[str, Permission] = {}
+    for permit, text in _PAGES.items():
+        for line in filter(None, map(str.split, text.splitlines())):
+            listed |= {f"{line[0]} {path}": permit for path in line[1:]}
+    for one in all_operations():
+        if one.name not in NOT_OFFERED["rest"]:
+            listed[one.rest.replace(" ", f" {API_PREFIX}", 1)] = permission_of(one)
+    return listed | {f"POST /do/{one.id}": permission_of(one) for one in map(find_operation, FORMS)}
 
 
 def route_of(scope: Scope) -> str:
     """The route of a request: its method and the pattern of its path; "" if none matched."""
     path = getattr(scope.get("route"), "path", "")
-    method = "GET" if scope["method"] == "HEAD" else scope["method"]
-    return f"{method} {path}" if path else ""
+    return f"{scope['method']} {path}" if path else ""
 
 
 def check(permit: Permission, who: Principal) -> None:
@@ -130,23 +102,37 @@ async def check_route(request: Request) -> None:
         check(permissions().get(route, UNLISTED), principal())
 
 
-class PermittedRouter(APIRouter):
-    """A router whose routes check the principal. Its routes have all that they need, so that they
-    can be put into an application as they are: the framework would build those of a router that is
-    included a second time, which took a quarter of the time that a server takes to start."""
+async def check_query_names(request: Request) -> None:
+    """Raise `InputError` for a parameter in the address that the route does not have: one that is
+    ignored would look like one that was obeyed."""
+    if request.query_params:
+        route: Any = request.scope["route"]
+        known = list(dict.fromkeys(query_names(route.dependant)))
+        for given in request.query_params:
+            if given not in known:
+                raise unknown_name("There is no parameter", given, known)
 
-    def __init__(
-        self, prefix: str = "", dependencies: Sequence[params.Depends] = (), **options: Any
-    ) -> None:
-        checks = [Depends(check_route), *dependencies]
-        super().__init__(prefix=prefix, dependencies=checks, **options)
+
+def query_names(dependant: Dependant) -> Iterator[str]:
+    """The parameters in the address that a route and what it depends on read."""
+    yield from (field.alias for field in dependant.query_params)
+    for within in dependant.dependencies:
+        yield from query_names(within)
+
+
+class PermittedRouter(APIRouter):
+    """A router whose routes check the principal, and then so much more. They have all that they
+    need, so that they can be put into an application as they are: the framework would build those
+    of a router that is included a second time, which takes long."""
+
+    def __init__(self, prefix: str = "", *checks: Callable[..., Any], **options: Any) -> None:
+        every = [Depends(one) for one in (check_route, *checks)]
+        super().__init__(prefix=prefix, dependencies=every, **options)
 
 
 class CheckedRouter(PermittedRouter):
     """One that also checks the names of parameters in the address, for routes that declare them to
     the framework."""
 
-    def __init__(
-        self, prefix: str = "", dependencies: Sequence[params.Depends] = (), **options: Any
-    ) -> None:
-        super().__init__(prefix, [Depends(check_query_names), *dependencies], **options)
+    def __init__(self, prefix: str = "") -> None:
+        super().__init__(prefix, check_query_names)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections import OrderedDict
 
 from holdfast.app.core.context import utc_now
 from holdfast.app.memory import Holdfast
@@ -28,7 +27,7 @@ RELOAD_INTERVAL_S = 1.0
 _RELOAD_INTERVAL_UNKNOWN_S = 0.05
 # How exact the time of last use is; each save is a write to the database.
 SAVE_INTERVAL_S = 30.0
-# Cookies, and keys whose hash was checked, that are kept in memory; the oldest make room.
+# Cookies that are kept in memory; the oldest make room.
 _MAX_COOKIES = 10_000
 # A working day: after it a browser must send its key again.
 _COOKIE_LIFETIME_S = 12 * 3600.0
@@ -41,57 +40,53 @@ class TeamKeys(FormKeys):
         super().__init__()
         self._pool = pool
         self._keys: dict[str, ApiKey] = {}
-        # When the latest reload began, and when the latest one began that also ended.
-        self._load_began = self._load_ended = -RELOAD_INTERVAL_S
+        # When the latest reload began, and whether it failed.
+        self._loaded = -RELOAD_INTERVAL_S
         self._store_failed = False
-        self._saved_at = time.monotonic()
-        self._load_lock = asyncio.Lock()
-        # The hash that a sent key was found to match, so that each is hashed once.
-        self._hashes_by_secret: OrderedDict[str, str] = OrderedDict()
-        self._cookies: OrderedDict[str, tuple[str, float]] = OrderedDict()
+        self._loading = asyncio.Lock()
+        self._cookies: dict[str, tuple[str, float]] = {}
         self._last_used: dict[str, str] = {}
+        self._saved = time.monotonic()
 
     async def refresh(self, shown: str = "") -> bool:
         """Reload the keys unless that was just done; returns whether it is known if `shown` is one.
 
         While the store does not answer, the cached keys stay valid: their requests need the store
-        anyway. A request with an unknown key waits for the reload."""
+        anyway. A request with an unknown key waits for a reload that begins after it came."""
         now = time.monotonic()
         id, _ = split_key(shown)
-        if not self._is_fresh(id, now):
-            async with self._load_lock:
-                if not self._is_fresh(id, now):
-                    earliest = self._load_began + _RELOAD_INTERVAL_UNKNOWN_S
+
+        def is_fresh() -> bool:
+            is_unknown = id and id not in self._keys
+            return self._loaded >= (now if is_unknown else now - RELOAD_INTERVAL_S)
+
+        if not is_fresh():
+            async with self._loading:
+                if not is_fresh():
+                    earliest = self._loaded + _RELOAD_INTERVAL_UNKNOWN_S
                     await asyncio.sleep(max(0.0, earliest - time.monotonic()))
                     await self._reload()
         return not (self._store_failed and id and id not in self._keys)
 
-    def _is_fresh(self, id: str, now: float) -> bool:
-        """Whether the cached keys are recent enough for a request that came at `now`."""
-        if id and id not in self._keys:
-            return self._load_ended >= now
-        return self._load_began > now - RELOAD_INTERVAL_S
-
     async def _reload(self) -> None:
-        self._load_began = begun = time.monotonic()
+        begun = time.monotonic()
         try:
             await self.load()
             self._store_failed = False
+            if begun - self._saved > SAVE_INTERVAL_S:
+                await self.save_last_used()
         except HoldfastError:
             self._store_failed = True
-        self._load_began = self._load_ended = begun
-        if not self._store_failed and self._last_used and begun - self._saved_at > SAVE_INTERVAL_S:
-            await self.save_last_used()
+        self._loaded = begun
 
     async def load(self) -> None:
         """Read the keys from the store."""
         found = await self._pool.read_as_owner(lambda memory: memory.store.api_keys.all())
         self._keys = {key.id: key for key in found}
-        self._load_began = time.monotonic()
 
     async def save_last_used(self) -> None:
         """Write to the store when keys were last used."""
-        used, self._last_used, self._saved_at = self._last_used, {}, time.monotonic()
+        used, self._last_used, self._saved = self._last_used, {}, time.monotonic()
 
         def save(memory: Holdfast) -> None:
             with memory.store.transaction():
@@ -101,7 +96,7 @@ class TeamKeys(FormKeys):
             try:
                 await self._pool.read_as_owner(save)
             except HoldfastError:
-                self._last_used = {**used, **self._last_used}
+                self._last_used = used | self._last_used
 
     @property
     def has_valid_key(self) -> bool:
@@ -113,15 +108,7 @@ class TeamKeys(FormKeys):
         """The principal of a key; None if the key is not valid."""
         id, secret = split_key(shown)
         key = self._keys.get(id)
-        if key is None:
-            return None
-        if self._hashes_by_secret.get(shown) != key.hash:
-            if not secret_matches(key, secret):
-                return None
-            self._hashes_by_secret[shown] = key.hash
-            if len(self._hashes_by_secret) > _MAX_COOKIES:
-                self._hashes_by_secret.popitem(last=False)
-        return self._principal_of(key)
+        return self._principal_of(key) if key and secret_matches(key, secret) else None
 
     def by_cookie(self, shown: str) -> Principal | None:
         """The principal of a cookie; None if it is unknown or its key is not valid any more."""
@@ -143,7 +130,7 @@ class TeamKeys(FormKeys):
         cookie = secrets.token_urlsafe(32)
         self._cookies[cookie] = (known.key, time.monotonic() + _COOKIE_LIFETIME_S)
         if len(self._cookies) > _MAX_COOKIES:
-            self._cookies.popitem(last=False)
+            del self._cookies[next(iter(self._cookies))]
         return cookie
 
     def log_out(self, cookie: str) -> None:

@@ -1,2 +1,2 @@
 """What all parts of the HTTP server share: the pool of open memories, the principal of a request,
-event streams, research sessions that run in the background, and metrics."""
+refusals, event streams, research sessions that run in the background, and the log."""

@@ -11,6 +11,7 @@ from contextvars import ContextVar
 
 from holdfast.app.core.context import current_user
 from holdfast.errors import ForbiddenError
+from holdfast.model.curation import person_name
 from holdfast.principal import Principal
 
 _PRINCIPAL: ContextVar[Principal | None] = ContextVar("holdfast_principal", default=None)
@@ -19,6 +20,11 @@ _PRINCIPAL: ContextVar[Principal | None] = ContextVar("holdfast_principal", defa
 def owner() -> Principal:
     """The user who runs this program and may do everything."""
     return Principal(current_user())
+
+
+def author(channel: str) -> str:
+    """The author of a change, as the log of decisions names it: who, and by which interface."""
+    return f"{person_name(principal().label)} ({channel})"
 
 
 def set_principal(principal: Principal) -> None:
@@ -32,3 +38,9 @@ def principal() -> Principal:
     if found is None:
         raise ForbiddenError("The request has no key.", "Send one.")
     return found
+
+
+def is_key_holder() -> bool:
+    """Whether this request came with a key of a team server, not from the owner of the memory."""
+    found = _PRINCIPAL.get()
+    return found is not None and bool(found.key)

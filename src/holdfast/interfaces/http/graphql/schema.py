@@ -6,8 +6,7 @@ and the execution of a request.
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from enum import Enum
 from functools import cache
@@ -27,7 +26,6 @@ from graphql import (
     GraphQLScalarType,
     GraphQLSchema,
     GraphQLString,
-    OperationType,
     Undefined,
     get_operation_ast,
     parse,
@@ -36,23 +34,25 @@ from graphql import (
 from graphql import GraphQLField as AnyField
 from graphql import execute as run_query  # pyright: ignore[reportUnknownVariableType]
 
-from holdfast.errors import BusyError, ForbiddenError, HoldfastError, InputError, StoreError
+from holdfast.errors import HoldfastError, InputError
 from holdfast.interfaces.http.auth import permissions
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
+from holdfast.interfaces.http.core.refusals import describe_error
 from holdfast.interfaces.http.core.request_principal import principal
-from holdfast.interfaces.http.graphql import limits
-from holdfast.interfaces.http.rest import run_in_pool
+from holdfast.interfaces.http.rest import run_operation
 from holdfast.operations.binding import read_arguments
-from holdfast.operations.operation import Operation, Parameter
+from holdfast.operations.operation import Operation, Parameter, Work
 from holdfast.operations.registry import NOT_OFFERED, all_operations, find_operation
 from holdfast.operations.shapes import Json, fields_of, record_fields, result_json
 
-# The slowest text that the parser takes is validated in a second and a half of processor time.
-_CHECK_TIMEOUT_S = 10.0
-# How long the fields of a query may take together: as many as the limits let through take about a
-# second of processor time. What changes or answers may wait for a model service; it has the
-# time that any request has.
-_READ_TIMEOUT_S = 30.0
+# What one request may cost: fields, a few full pages of lists with their details. What searches or
+# answers holds the single engine thread for up to a third of a second, and an answer is kept in the
+# history of research: so two fit, which lets a client compare.
+MAX_COST = 20_000
+_SEARCH_COST = 7_000
+# The library refuses queries that look too deep into the schema. The slowest text of so many tokens
+# is validated in a second and a half of processor time.
+_MAX_TOKENS = 4_000
 # Tasks of one request that wait in the pool at a time; more would crowd out other requests.
 _MAX_CONCURRENT_READS = 8
 # Texts are checked beside requests; more threads would only take the processor from them.
@@ -87,27 +87,40 @@ _OTHER_NAMES: dict[str, dict[str, Callable[[Json], Any]]] = {
 }
 
 
+class TooMuch(BaseException):
+    """A request costs more than it may."""
+
+
 class Context:
     """What every resolver gets. One request runs only a few tasks at a time, however many fields it
-    has, and none after its time is up."""
+    has, and ends once it has cost too much."""
 
-    def __init__(self, pool: MemoryPool, timeout_s: float) -> None:
-        self.too_late = BusyError(
-            f"This was not answered within {timeout_s:g} s.",
-            "Request less at once, or try again later.",
-        )
-        self._until = time.monotonic() + timeout_s
+    def __init__(self, pool: MemoryPool) -> None:
         self._pool = pool
+        self._left = MAX_COST
         self._slots = asyncio.Semaphore(_MAX_CONCURRENT_READS)
+
+    def spend(self, cost: int = 1) -> None:
+        """Count what a field costs."""
+        self._left -= cost
+        if self._left < 0:
+            raise TooMuch
 
     async def run(self, operation: Operation, given: Mapping[str, Any]) -> Any:
         """The result of an operation as JSON."""
-        if time.monotonic() >= self._until:
-            raise self.too_late
+        searches = operation.work in (Work.SEARCH, Work.SEARCH_WITH_MODEL)
+        self.spend(_SEARCH_COST if searches else 1)
         permissions.check(permissions.permission_of(operation), principal())
         arguments = read_arguments(operation, given)
         async with self._slots:
-            return result_json(await run_in_pool(self._pool, operation, arguments))
+            self.spend(0)  # nothing more is looked up for a request that has ended
+            return result_json(await run_operation(self._pool, operation, arguments))
+
+
+def camel_name(name: str) -> str:
+    """A name as GraphQL writes it."""
+    first, *rest = name.split("_")
+    return first + "".join(part.title() for part in rest)
 
 
 class _Types:
@@ -150,16 +163,16 @@ class _Types:
     def _fields(self, kind: Any) -> dict[str, Any]:
         hints = fields_of(kind)
         made = {
-            limits.camel_name(name): _FIELD(self.of(hint), resolve=_field(name))
+            camel_name(name): _FIELD(self.of(hint), resolve=_reads(lambda of, n=name: of.get(n)))
             for name, hint in hints.items()
         }
         lists = [name for name, hint in hints.items() if get_origin(hint) is tuple]
         if lists and ("cursor" in hints or len(hints) == 1):
-            made.setdefault("items", made[limits.camel_name(lists[0])])
+            made.setdefault("items", made[camel_name(lists[0])])
         for name, (operation, given) in _LINKS.get(kind.__name__, {}).items():
             made[name] = self.field_of(find_operation(operation), given)
         for name, read in _OTHER_NAMES.get(kind.__name__, {}).items():
-            made[name] = _FIELD(_JSON, resolve=_computed(read))
+            made[name] = _FIELD(_JSON, resolve=_reads(read))
         return made
 
     def field_of(self, operation: Operation, of_parent: Mapping[str, str] | None = None) -> Any:
@@ -168,7 +181,7 @@ class _Types:
         asked = [
             one for one in operation.parameters if not one.arg.on_screen and one.name not in parent
         ]
-        names = {limits.camel_name(one.name): one.name for one in asked}
+        names = {camel_name(one.name): one.name for one in asked}
 
         async def resolve(root: Any, info: Any, **given: Any) -> Any:
             own = {names[name]: value for name, value in given.items()}
@@ -177,18 +190,18 @@ class _Types:
 
         return _FIELD(
             self.of(operation.result),
-            args={limits.camel_name(one.name): _argument(one) for one in asked},
+            args={camel_name(one.name): _argument(one) for one in asked},
             resolve=resolve,
             description=f"{operation.summary}. {' '.join(operation.details.split())}".strip(),
         )
 
 
-def _field(name: str) -> Callable[[Json, Any], Any]:
-    return lambda record, info: record.get(name)
+def _reads(read: Callable[[Json], Any]) -> Callable[[Json, Any], Any]:
+    def resolve(record: Json, info: Any) -> Any:
+        info.context.spend()
+        return read(record)
 
-
-def _computed(read: Callable[[Json], Any]) -> Callable[[Json, Any], Any]:
-    return lambda record, info: read(record)
+    return resolve
 
 
 def _argument(parameter: Parameter) -> GraphQLArgument:
@@ -210,9 +223,8 @@ def schema() -> GraphQLSchema:
     mutations: dict[str, Any] = {}
     for one in all_operations():
         if one.name not in NOT_OFFERED["graphql"]:
-            (queries if one.only_reads else mutations)[limits.camel_name(one.id)] = types.field_of(
-                one
-            )
+            fields = queries if one.only_reads else mutations
+            fields[camel_name(one.id)] = types.field_of(one)
     for name, operation in _ALIASES.items():
         mutations[name] = types.field_of(find_operation(operation))
     return GraphQLSchema(
@@ -222,85 +234,59 @@ def schema() -> GraphQLSchema:
 
 
 async def answer(
-    pool: MemoryPool,
-    query: str,
-    variables: dict[str, Any] | None,
-    operation: str | None,
-    read_timeout_s: float = _READ_TIMEOUT_S,
-) -> dict[str, Any]:
+    context: Context, query: str, variables: Json | None = None, operation: str | None = None
+) -> Json:
     """The response to a GraphQL request. The query is checked in a thread, since no check of a text
-    may keep the server from answering others. Both checking and answering end after a while, with
-    an error; a task that runs then is not broken off, but nobody waits for it."""
-    checking = asyncio.get_running_loop().run_in_executor(_CHECKS, _check, query, operation)
+    may keep the server from answering others."""
+    loop = asyncio.get_running_loop()
     try:
-        document = await asyncio.wait_for(checking, _CHECK_TIMEOUT_S)
-    except TimeoutError:
-        too_long = InputError("Checking this query takes too long.", "Send a smaller one.")
-        return _refused(too_long)
-    except (GraphQLError, HoldfastError, RecursionError) as error:
-        return _refused(error)
-    if isinstance(document, list):
-        return _refused(*document)
-    wanted = get_operation_ast(document, operation)
-    only_reads = wanted is not None and wanted.operation is OperationType.QUERY
-    timeout_s = read_timeout_s if only_reads else pool.settings.serve.request_s
-    context = Context(pool, timeout_s)
-    answering: Any = run_query(
-        schema(),
-        document,
-        context_value=context,
-        variable_values=variables,
-        operation_name=operation,
-    )
-    try:
-        result: Any = (
-            await asyncio.wait_for(answering, timeout_s)
-            if asyncio.iscoroutine(answering)
-            else answering
+        document = await loop.run_in_executor(_CHECKS, _check, query, operation)
+        found: Any = run_query(
+            schema(),
+            document,
+            context_value=context,
+            variable_values=variables,
+            operation_name=operation,
         )
-    except TimeoutError:
-        return _refused(context.too_late)
-    response: dict[str, Any] = {"data": result.data}
-    if result.errors:
-        response["errors"] = [_error_json(error) for error in result.errors]
-    return response
+        found = await found if asyncio.iscoroutine(found) else found
+    except ExceptionGroup as errors:
+        return _response(None, errors.exceptions)
+    except (GraphQLError, HoldfastError, RecursionError) as error:
+        return _response(None, [error])
+    except TooMuch:
+        text = f"This query requests too much: more than {MAX_COST:,} items, or two searches."
+        error = InputError(text, "Lower a limit, or send several requests.")
+        return _response(None, [error])
+    return _response(found.data, found.errors or ())
 
 
-def _check(query: str, operation: str | None) -> DocumentNode | list[GraphQLError]:
-    """The parsed query if it is valid and within the limits; else what is not valid in it."""
-    document = parse(query, no_location=True, max_tokens=limits.MAX_TOKENS)
-    errors = validate(schema(), document)
-    if errors:
-        return errors
+def _check(query: str, operation: str | None) -> DocumentNode:
+    """The parsed query; raises what is wrong with it, or an `ExceptionGroup` of that."""
+    document = parse(query, no_location=True, max_tokens=_MAX_TOKENS)
+    if errors := validate(schema(), document):
+        raise ExceptionGroup("The query is not valid.", errors)
     if get_operation_ast(document, operation) is None:
         named = f"no operation {operation!r}" if operation else "not one operation"
         raise InputError(f"This query has {named}.", "Name one of its operations.")
-    limits.check(document, schema())
     return document
 
 
-def _refused(*errors: Exception) -> dict[str, Any]:
-    return {"data": None, "errors": [_error_json(error) for error in errors]}
+def _response(data: object, errors: Sequence[Exception]) -> Json:
+    told = {"errors": [_error_json(error) for error in errors]} if errors else {}
+    return {"data": data, **told}
 
 
-_ERROR_CODES: tuple[tuple[type[HoldfastError], str], ...] = (
-    (BusyError, "busy"),
-    (StoreError, "unavailable"),
-    (ForbiddenError, permissions.NOT_PERMITTED),
-)
-
-
-def _error_json(error: Exception) -> dict[str, Any]:
-    """An error as GraphQL has it, without internals."""
-    cause = error.original_error if isinstance(error, GraphQLError) else None
-    known_error = next((one for one in (error, cause) if isinstance(one, HoldfastError)), None)
-    place = {"path": error.path} if isinstance(error, GraphQLError) and error.path else {}
-    if known_error is not None:
-        code = next((code for kind, code in _ERROR_CODES if isinstance(known_error, kind)), "")
-        aside = {"code": code or "bad_input", "remedy": known_error.remedy}
-        return {"message": known_error.message, **place, "extensions": aside}
-    if isinstance(error, GraphQLError) and cause is None:
-        return {"message": error.message, **place, "extensions": {"code": "bad_form", "remedy": ""}}
-    deep = isinstance(error, RecursionError)
-    message = "The query is too deep." if deep else "Something went wrong."
-    return {"message": message, **place, "extensions": {"code": "failed", "remedy": ""}}
+def _error_json(error: Exception) -> Json:
+    """An error as GraphQL has it, with the code that it has everywhere."""
+    place: Json = {}
+    if isinstance(error, GraphQLError):
+        place = {"path": error.path} if error.path else {}
+        if error.original_error is None:
+            aside = {"code": "bad_form", "remedy": ""}
+            return {"message": error.message, **place, "extensions": aside}
+        error = error.original_error
+    if isinstance(error, RecursionError):
+        error = InputError("The query is too deep.", "Ask for less at once.")
+    refusal = describe_error(error)
+    aside = {"code": refusal.code, "remedy": refusal.remedy}
+    return {"message": refusal.message, **place, "extensions": aside}

@@ -14,48 +14,40 @@ import asyncio
 import json
 import secrets
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from functools import cache
 from typing import Annotated, Any, NamedTuple, TypeVar
 
 from fastapi import Query, Request, Response
 
 from holdfast.app.core.context import ALL_BANKS
-from holdfast.app.memory import Holdfast
-from holdfast.errors import HoldfastError, InputError, NotFoundError
+from holdfast.errors import BusyError, HoldfastError, InputError, NotFoundError
 from holdfast.interfaces.http.auth.permissions import CheckedRouter
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
+from holdfast.interfaces.http.core.refusals import NotJsonError
 from holdfast.interfaces.http.core.request_principal import principal
 from holdfast.interfaces.http.core.streaming import ServerEvent
-from holdfast.interfaces.http.rest import NotJsonError
-from holdfast.interfaces.mcp.dispatch import (
-    ActiveCalls,
-    EngineRequest,
-    answer_without_engine,
-    cancelled_request,
-    engine_error,
-    engine_request,
-    progress_sender,
-)
-from holdfast.interfaces.mcp.jsonrpc import (
+from holdfast.interfaces.mcp.engine import ToolEngine
+from holdfast.interfaces.mcp.protocol import (
+    BUSY,
+    INTERNAL_ERROR,
     PROTOCOL_VERSIONS,
     REQUEST_CANCELLED,
+    ActiveCalls,
+    CallContext,
     Message,
     Object,
     RequestId,
     RpcError,
+    cancelled_request,
+    client_name,
     encode_error,
     encode_result,
+    progress_sender,
+    progress_token,
     read_messages,
 )
-from holdfast.interfaces.mcp.main_engine import MainEngine
-from holdfast.interfaces.mcp.main_spec import SPEC
-from holdfast.interfaces.mcp.memory_source import BorrowedMemory
-from holdfast.interfaces.mcp.server_spec import (
-    CallContext,
-    ServerSpec,
-    client_name,
-    progress_token,
-)
-from holdfast.principal import Level, Principal
+from holdfast.interfaces.mcp.servers import ToolCall, load_spec
+from holdfast.principal import Principal
 
 PATH = "/mcp"
 SESSION_HEADER = "Mcp-Session-Id"
@@ -145,7 +137,7 @@ async def post(request: Request, bank: Bank = "") -> Response:
         for message in messages
     ):
         return web.streams.respond(answering.events(messages))
-    answers = await _until_hangup(request, answering.answers(messages))
+    answers = await _unless(_hangup(request), answering.answers(messages))
     if not answers:
         return Response(status_code=202)
     bodies = [answer.strip() for answer in answers]
@@ -191,7 +183,7 @@ class _Answering:
         self._pool = pool
         self._session = session
         self._bank = choose_bank(bank, principal())
-        self._spec = spec_for(principal())
+        self._spec = _main_spec().for_level(principal().level)
 
     async def answers(self, messages: Sequence[Message]) -> list[str]:
         """All answers, in the order of the messages."""
@@ -227,53 +219,44 @@ class _Answering:
         cancelled = cancelled_request(message)
         if cancelled is not None:
             self._session.calls.cancel(cancelled)
-        answer = answer_without_engine(self._spec, message)
+        answer = self._spec.answer(message)
         id = message.id
         if answer is not None or id is None:
             return answer or ""
         try:
-            request = engine_request(self._spec, message)
+            called = self._spec.call(message.params)
             progress = progress_sender(message.params, send_notification)
             context = CallContext(progress, self._session.client)
-            return encode_result(id, await self._call(id, request, context))
+            return encode_result(id, await self._call(id, called, context))
         except RpcError as error:
             return encode_error(id, error)
         except HoldfastError as error:
-            return encode_error(id, engine_error(error))
+            code = BUSY if isinstance(error, BusyError) else INTERNAL_ERROR
+            return encode_error(id, RpcError(code, error.full_text))
 
-    async def _call(self, id: RequestId, request: EngineRequest, context: CallContext) -> Object:
+    async def _call(self, id: RequestId, called: ToolCall, context: CallContext) -> Object:
         """The result of the engine; raises `_CANCELLED` as soon as the call is cancelled."""
         loop, cancelled = asyncio.get_running_loop(), asyncio.Event()
         context.on_cancel(lambda: loop.call_soon_threadsafe(cancelled.set))
         pool = self._pool
-        if request.writes:
-            run = pool.run_with_model if request.is_slow else pool.run
+        if called.tool.writes:
+            run = pool.run_with_model if called.tool.is_slow else pool.run
         else:
-            run = pool.search_with_model if request.is_slow else pool.search
+            run = pool.search_with_model if called.tool.is_slow else pool.search
+        work = run(lambda memory: called.run(ToolEngine("main", memory, self._bank), context))
+        result = None
         with self._session.calls.running(id, context):
-            working = asyncio.create_task(
-                run(lambda memory: request.run(self._engine(memory), context))
-            )
-            waiting = asyncio.create_task(cancelled.wait())
             try:
-                await asyncio.wait((working, waiting), return_when=asyncio.FIRST_COMPLETED)
-                if cancelled.is_set():
-                    raise _CANCELLED
-                return working.result()
+                result = await _unless(cancelled.wait(), work)
             finally:
-                waiting.cancel()
-                if not working.done():
+                if result is None:
                     context.cancel()
-                    working.cancel()
+        if result is None:
+            raise _CANCELLED
+        return result
 
-    def _engine(self, memory: Holdfast) -> MainEngine:
-        return MainEngine(BorrowedMemory(memory), self._bank)
 
-
-def spec_for(who: Principal) -> ServerSpec:
-    """The server with the tools that somebody may call."""
-    may_write = who.level.includes(Level.WRITE)
-    return SPEC._replace(tools=tuple(t for t in SPEC.tools if may_write or not t.writes))
+_main_spec = cache(load_spec)
 
 
 def choose_bank(named: str, who: Principal) -> str:
@@ -283,18 +266,17 @@ def choose_bank(named: str, who: Principal) -> str:
     return who.banks[0] if who.banks is not None and len(who.banks) == 1 else ALL_BANKS
 
 
-async def _until_hangup(request: Request, work: Coroutine[Any, Any, T]) -> T | None:
-    """The result of `work`; None if the client hangs up before, which cancels it."""
-    working = asyncio.create_task(work)
-    gone = asyncio.create_task(_wait_for_hangup(request))
+async def _unless(stop: Coroutine[Any, Any, object], work: Coroutine[Any, Any, T]) -> T | None:
+    """The result of `work`; None if `stop` ends before, which cancels it."""
+    working, stopping = asyncio.create_task(work), asyncio.create_task(stop)
     try:
-        await asyncio.wait((working, gone), return_when=asyncio.FIRST_COMPLETED)
-        return working.result() if working.done() else None
+        await asyncio.wait((working, stopping), return_when=asyncio.FIRST_COMPLETED)
+        return working.result() if working.done() and not stopping.done() else None
     finally:
-        gone.cancel()
+        stopping.cancel()
         working.cancel()
 
 
-async def _wait_for_hangup(request: Request) -> None:
+async def _hangup(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass

@@ -6,19 +6,19 @@ from fastapi.responses import HTMLResponse
 
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import Holdfast
-from holdfast.errors import InputError
 from holdfast.interfaces.http.auth.permissions import CheckedRouter
-from holdfast.interfaces.http.core.page_urls import PageUrls
-from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
+from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown, ask
 from holdfast.interfaces.ui.formatting import bank_keys
-from holdfast.model.graph import Entity, EntityKind, LinkKind
-from holdfast.model.uris import parse_uri
-from holdfast.recall.lookup.entities import describe_entity, entities_matching
+from holdfast.model.graph import EntityKind, LinkKind
+from holdfast.model.uris import uri
+from holdfast.operations.parameters import MAX_PAGE
+from holdfast.recall.lookup.by_uri import find_by_uri
+from holdfast.recall.lookup.entities import EntityDetails, entities_matching
+from holdfast.recall.lookup.path import describe_record
 from holdfast.store.protocol import Reader
 
 router = CheckedRouter(prefix="/entities")
 
-_MAX_ENTITIES = 300
 # Records and neighbours of one entity.
 _MAX_RECORDS = 20
 LINK_TEXTS = {
@@ -40,20 +40,25 @@ async def entities(
     request: PageRequestDep, focus: str = "", bank: str = ALL_BANKS, kind: str = ""
 ) -> HTMLResponse:
     """One entity, by any of its names, its id or its URI; without one, those in most records."""
-    if kind and kind not in list(EntityKind):
-        raise InputError(f"There are no entities of the kind {kind[:40]!r}.", "Choose another.")
-    focus = focus.strip()
+    focus, call = focus.strip(), request.call
 
     def load(memory: Holdfast) -> Shown:
-        reader, id = memory.reader, memory.context.bank_id(bank)
-        found = entities_matching(reader, id, focus) if focus else []
-        about = entity_view(memory, found[0]) if len(found) == 1 else {"entity": None}
-        listed = found if focus else memory.browse.entities(bank, kind, _MAX_ENTITIES)
-        banks = reader.banks.all()
-        return {"listed": listed, "banks": banks, "bank_keys": bank_keys(banks), **about}
+        reader, banks = memory.reader, memory.reader.banks.all()
+        asked = {"bank": bank, "kind": kind, "limit": MAX_PAGE}
+        if not focus:
+            listed = ask(memory, call, "entities", **asked).entities
+        else:
+            listed = entities_matching(reader, memory.context.bank_id(bank), focus)
+        shown: Shown = {"listed": listed, "banks": banks, "bank_keys": bank_keys(banks)}
+        if len(listed) != 1 or not focus:
+            return {**shown, "entity": None}
+        one = {"name": uri("entity", listed[0].id), "bank": listed[0].bank}
+        about = ask(memory, call, "entity", limit=_MAX_RECORDS, **one)
+        links = _links(reader, listed[0].bank, about)
+        return {**shown, "entity": listed[0], "about": about, "links": links}
 
     shown = await request.pool.read(load)
-    entity: Entity | None = shown["entity"]
+    entity = shown["entity"]
     return request.render(
         "entities.html",
         404 if focus and not shown["listed"] else 200,
@@ -66,34 +71,18 @@ async def entities(
     )
 
 
-def entity_view(memory: Holdfast, entity: Entity) -> Shown:
-    """An entity with the records that mention it, the entities beside it, and its links by kind."""
-    from holdfast.recall.links.similar_records import SimilarRecords
-
-    reader, bank = memory.reader, entity.bank
-    similar = SimilarRecords(reader, bank, memory.settings.vectors)
-    about = describe_entity(reader, entity, _MAX_RECORDS, similar, tuple(LINK_TEXTS))
-    urls = PageUrls(reader)
+def _links(reader: Reader, bank: str, about: EntityDetails) -> list[Shown]:
+    """The links of the records that mention an entity, in words."""
     titles = {record.uri: record.title for record in about.records}
-    links: list[Shown] = []
-    for kind, text in LINK_TEXTS.items():
-        of_kind = [link for link in about.links if link.kind is kind]
-        for link in of_kind[: _MAX_LINKS.get(kind, _MAX_LINKS_OF_KIND)]:
-            ends = {
-                end: (titles.get(uri) or _title(reader, bank, uri), urls.of(bank, uri))
-                for end, uri in (("source", link.source), ("target", link.target))
-            }
-            links.append({"how": text, "via": link.via, **ends})
-    return {
-        "entity": entity,
-        "records": [(record, urls.of(bank, record.uri)) for record in about.records],
-        "together": [(one, urls.of(bank, one.uri)) for one in about.together],
-        "links": links,
-    }
 
+    def title(name: str) -> str:
+        record = find_by_uri(reader, bank, name) if name not in titles else None
+        return describe_record(record)[0][:100] if record else titles.get(name, name)
 
-def _title(reader: Reader, bank: str, name: str) -> str:
-    named = parse_uri(name)
-    place = reader.graph.record(bank, *named) if named else None
-    found = reader.graph.node_passages(bank, [place.node]) if place else []
-    return " ".join(found[0][1].body.split())[:100] if found else name
+    return [
+        {"one": link, "source": title(link.source), "target": title(link.target), "how": how}
+        for kind, how in LINK_TEXTS.items()
+        for link in [one for one in about.links if one.kind is kind][
+            : _MAX_LINKS.get(kind, _MAX_LINKS_OF_KIND)
+        ]
+    ]

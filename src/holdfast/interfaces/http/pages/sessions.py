@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Iterable, Sequence
+from typing import Annotated, NamedTuple
 from urllib.parse import urlencode
 
 from fastapi import Query
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from holdfast.app.memory import Holdfast
-from holdfast.app.views.brief_view import injected_texts
-from holdfast.app.views.session_search import MAX_FOUND, FoundMessages, find_messages
-from holdfast.errors import NotFoundError
 from holdfast.interfaces.http.auth.permissions import CheckedRouter
+from holdfast.interfaces.http.pages.brief import find_session, session_title
 from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
-from holdfast.interfaces.ui.conversation import Nested, conversation
 from holdfast.interfaces.ui.formatting import bank_keys, session_link
-from holdfast.model.ledgers.injections import Injection
-from holdfast.model.records import Digest, Exchange, Outcome, Session
+from holdfast.model.records import Digest, Exchange, Outcome, Role, Session, Turn
 from holdfast.recall.lookup.commits import commits_of
 from holdfast.recall.lookup.endings import RecordEndings
 from holdfast.recall.lookup.origins import names_of_listed, session_names
@@ -27,15 +23,23 @@ from holdfast.store.protocol import Reader
 from holdfast.store.records.sessions import SessionFilter
 
 router = CheckedRouter(prefix="/sessions")
-SESSIONS_PER_PAGE = 50
-# Turns on one page of a session: a browser lays out a few hundred without delay.
-TURNS_PER_PAGE = 200
-# Turns shown before the one that a link leads to, as context.
-TURNS_BEFORE = 20
+_SESSIONS_PER_PAGE = 50
+# Turns on one page of a session: a browser lays out a few hundred without delay; and those before
+# the one that a link leads to, as context.
+_TURNS_PER_PAGE, _TURNS_BEFORE = 200, 20
 # Of a session with more exchanges only those of the shown turns are listed.
 _MAX_LISTED_EXCHANGES = 60
+# Messages that a search lists; whoever needs more narrows it down.
+_MAX_FOUND = 500
 _MAX_SEQ = 10**9
 _DAY = regex(r"\d{4}-\d{2}-\d{2}")
+_SUBAGENT_TOOLS = ("Agent", "Task")
+_SPEAKERS = {
+    Role.USER: "You",
+    Role.ASSISTANT: "Agent",
+    Role.TOOL: "Tool",
+    Role.SUMMARY: "Agent's summary of the session so far",
+}
 
 Place = Annotated[int, Query(ge=0, le=_MAX_SEQ)]
 
@@ -52,30 +56,31 @@ async def sessions(
     page: Annotated[int, Query(ge=1, le=100_000)] = 1,
 ) -> HTMLResponse:
     """The latest sessions that pass the filters."""
-    days = [day if _DAY.fullmatch(day) else "" for day in (since, until)]
+    chosen = {
+        "bank": bank, "agent": agent, "branch": branch, "outcome": outcome,
+        "since": since if _DAY.fullmatch(since) else "",
+        "until": until if _DAY.fullmatch(until) else "",
+    }  # fmt: skip
 
     def load(memory: Holdfast) -> Shown:
         id, reader = memory.context.bank_id(bank or "all"), memory.reader
-        sieve = SessionFilter(id, agent, branch, outcome, *days)
-        found = reader.sessions.page(sieve, SESSIONS_PER_PAGE + 1, (page - 1) * SESSIONS_PER_PAGE)
+        sieve = SessionFilter(id, *(chosen[name] for name in chosen if name != "bank"))
+        start = (page - 1) * _SESSIONS_PER_PAGE
+        found = reader.sessions.page(sieve, _SESSIONS_PER_PAGE + 1, start)
         banks = reader.banks.all()
         return {
-            "sessions": found[:SESSIONS_PER_PAGE],
-            "more": len(found) > SESSIONS_PER_PAGE,
+            "sessions": found[:_SESSIONS_PER_PAGE],
+            "more": len(found) > _SESSIONS_PER_PAGE,
             "banks": banks,
             "names": {known.id: known.name for known in banks},
             "called": names_of_listed(reader, found),
             "facets": reader.sessions.facets(id),
         }
 
-    chosen = {
-        "bank": bank, "agent": agent, "branch": branch, "outcome": outcome,
-        "since": days[0], "until": days[1],
-    }  # fmt: skip
     return request.render(
         "sessions.html",
         title="Sessions",
-        outcomes=[one.value for one in Outcome],
+        outcomes=list(Outcome),
         chosen=chosen,
         filters=urlencode({name: value for name, value in chosen.items() if value}),
         page=page,
@@ -95,21 +100,6 @@ async def at_message(name: str, n: int) -> RedirectResponse:
     return RedirectResponse(session_link(name, min(max(n, 1), _MAX_SEQ)), 303)
 
 
-@router.get("/{name}/injected")
-async def injected(request: PageRequestDep, name: str) -> HTMLResponse:
-    """The context that was injected into a session, line by line, and whether it was used."""
-
-    def load(memory: Holdfast) -> Shown:
-        session = _find(memory, name)
-        return {
-            "title": _title(memory, session),
-            "session": session,
-            "texts": injected_texts(memory, session),
-        }
-
-    return request.render("injected.html", **await request.pool.run(load))
-
-
 @router.get("/{name}")
 async def session(
     request: PageRequestDep,
@@ -124,15 +114,120 @@ async def session(
     return request.render("session.html", find=find, **shown)
 
 
-def _find(memory: Holdfast, name: str) -> Session:
-    found = memory.reader.sessions.named(name)
-    if not found:
-        raise NotFoundError("There is no such session.", "It may be forgotten, or not read yet.")
-    return found[0]
+class ShownTurn(NamedTuple):
+    """One turn, the exchange that begins with it, the subagents that it started with their digests,
+    and who speaks. It is `wanted` if the URL names it or a search found it: if it is folded, it is
+    then open."""
+
+    turn: Turn
+    begins: Exchange | None
+    nested: Sequence[tuple[Session, Digest | None]]
+    who: str
+    wanted: bool
 
 
-def _title(memory: Holdfast, session: Session) -> str:
-    return session_names(memory.reader, session.bank, [session.id]).get(session.id) or session.id
+def _load(memory: Holdfast, name: str, first: int, at: int, find: str) -> Shown:
+    reader, session = memory.reader, find_session(memory, name)
+    bank, id = session.bank, session.id
+    words = tuple(dict.fromkeys(find.casefold().split()))
+    found = _places_of(reader, session, words) if words else []
+    if found and not at and not first:
+        at = found[0]
+    extent, digest = reader.sessions.extent(bank, id), reader.sessions.digest(bank, id)
+    if at:
+        before = reader.sessions.turn_window_before(bank, id, at, _TURNS_BEFORE)
+        first = before if before is not None else at
+    first = first if first <= extent.last else extent.first
+    window = reader.sessions.turn_window(bank, id, first, _TURNS_PER_PAGE)
+    turns = reader.turns.of_session(bank, id, *window) if window else []
+    last = window[1] if window else 0
+    # What the first and the last page show begins and ends with the session.
+    until = last if last < extent.last else _MAX_SEQ
+    since = first if first > extent.first else 0
+    turns += [s for s in reader.turns.summaries(bank, id) if since <= s.seq <= until]
+    turns.sort(key=lambda turn: turn.seq)
+    exchanges = reader.sessions.exchanges(bank, id)
+    begins = {exchange.first_seq: exchange for exchange in exchanges}
+    endings = RecordEndings(reader)
+    subagents = [
+        (one, reader.sessions.digest(bank, one.id)) for one in reader.sessions.subagents(bank, id)
+    ]
+    nested = _by_turn(turns, subagents)
+    parents = session_names(reader, bank, [session.parent])
+    start, wanted = window[0] if window else 0, {at, *found}
+    page = reader.sessions.turn_window_before
+    return {
+        "title": session_title(memory, session),
+        "session": session,
+        "bank": memory.context.bank_name(bank),
+        "bank_key": bank_keys(reader.banks.all()).get(bank, bank),
+        "digest": digest,
+        "ended": _ended_lines(endings, digest, exchanges) if digest else {},
+        "exchanges": exchanges,
+        "near": _exchanges_near(exchanges, window),
+        "ended_exchanges": {x.id: endings.label(x, x.title) for x in exchanges},
+        "ended_turns": {t.id: endings.label(t, t.text) for t in turns if t.tool is None},
+        "extent": extent,
+        "said": [
+            ShownTurn(
+                turn,
+                begins.get(turn.seq),
+                nested.get(turn.seq, ()),
+                turn.speaker or _SPEAKERS[turn.role],
+                turn.seq in wanted,
+            )
+            for turn in turns
+        ],
+        "at": at,
+        "words": words,
+        "found": found,
+        "previous": max((place for place in found if place < at), default=0),
+        "next": min((place for place in found if place > at), default=0),
+        "more_found": len(found) >= _MAX_FOUND,
+        "earlier": page(bank, id, start, _TURNS_PER_PAGE) if window else None,
+        "later": last + 1 if last < extent.last else None,
+        # Subagents are told nothing.
+        "injections": []
+        if session.parent
+        else memory.store.injections.latest(bank, session.host)[::-1],
+        "redacted": reader.sources.redaction_counts(session.source),
+        "subagents": subagents,
+        "parent_name": parents[session.parent] or "its session"
+        if session.parent in parents
+        else "",
+        "commits": commits_of(reader, session),
+    }
+
+
+def _places_of(reader: Reader, session: Session, words: Sequence[str]) -> list[int]:
+    """The places of the messages that have all words: in what is said, or in what a tool was asked
+    and answered."""
+    places: list[int] = []
+    for turn in reader.turns.stream(session.bank, session.id):
+        tool = turn.tool
+        said = (tool.name, tool.target, tool.action, tool.result) if tool else (turn.text,)
+        text = "\n".join(said).casefold()
+        if all(word in text for word in words):
+            places.append(turn.seq)
+            if len(places) == _MAX_FOUND:
+                break
+    return places
+
+
+def _by_turn(
+    turns: Sequence[Turn], subagents: Iterable[tuple[Session, Digest | None]]
+) -> dict[int, list[tuple[Session, Digest | None]]]:
+    """The subagents by the turn that started them: the last call before a subagent began, else the
+    last turn before it. Subagents that began outside of these turns are left out."""
+    found: dict[int, list[tuple[Session, Digest | None]]] = {}
+    dated = [turn for turn in turns if turn.time]
+    for one in subagents:
+        began = one[0].started
+        before = [turn for turn in dated if turn.time <= began]
+        if before and began <= dated[-1].time:
+            calls = [turn for turn in before if turn.tool and turn.tool.name in _SUBAGENT_TOOLS]
+            found.setdefault((calls or before)[-1].seq, []).append(one)
+    return found
 
 
 def _ended_lines(
@@ -150,77 +245,8 @@ def _ended_lines(
     return found
 
 
-def _load(memory: Holdfast, name: str, first: int, at: int, find: str = "") -> Shown:
-    reader = memory.reader
-    session = _find(memory, name)
-    found = find_messages(reader, session, find) if find else FoundMessages(())
-    if found.places and not at and not first:
-        at = found.places[0]
-    bank, id = session.bank, session.id
-    extent, digest = reader.sessions.extent(bank, id), reader.sessions.digest(bank, id)
-    if at:
-        before = reader.sessions.turn_window_before(bank, id, at, TURNS_BEFORE)
-        first = before if before is not None else at
-    first = first if first <= extent.last else extent.first
-    window = reader.sessions.turn_window(bank, id, first, TURNS_PER_PAGE)
-    turns = reader.turns.of_session(bank, id, *window) if window else []
-    last = window[1] if window else 0
-    # What the first and the last page show begins and ends with the session.
-    until = last if last < extent.last else _MAX_SEQ
-    since = first if first > extent.first else 0
-    turns += [s for s in reader.turns.summaries(bank, id) if since <= s.seq <= until]
-    turns.sort(key=lambda turn: turn.seq)
-    exchanges = reader.sessions.exchanges(bank, id)
-    endings = RecordEndings(reader)
-    nested = [
-        Nested(s, reader.sessions.digest(s.bank, s.id)) for s in reader.sessions.subagents(bank, id)
-    ]
-    return {
-        "title": _title(memory, session),
-        "ended": _ended_lines(endings, digest, exchanges) if digest else {},
-        "session": session,
-        "bank": memory.context.bank_name(bank),
-        "bank_key": bank_keys(reader.banks.all()).get(bank, bank),
-        "digest": digest,
-        "exchanges": exchanges,
-        "ended_exchanges": {x.id: endings.label(x, x.title) for x in exchanges},
-        "ended_turns": {t.id: endings.label(t, t.text) for t in turns if t.tool is None},
-        "near": _exchanges_near(exchanges, window),
-        "extent": extent,
-        "said": conversation(turns, exchanges, nested, {at, *found.places}),
-        "at": at,
-        "found": found,
-        "more_found": len(found.places) >= MAX_FOUND,
-        "earlier": (
-            reader.sessions.turn_window_before(bank, id, window[0], TURNS_PER_PAGE)
-            if window
-            else None
-        ),
-        "later": last + 1 if last < extent.last else None,
-        "injections": _injections(memory, session),
-        "redacted": reader.sources.redaction_counts(session.source),
-        "subagents": nested,
-        "parent": session.parent,
-        "parent_name": _parent_name(reader, session),
-        "commits": commits_of(reader, session),
-    }
-
-
-def _parent_name(reader: Reader, session: Session) -> str:
-    """What the session is called that started a subagent; empty if it is not in the memory."""
-    names = session_names(reader, session.bank, [session.parent])
-    return names[session.parent] or "its session" if session.parent in names else ""
-
-
 def _exchanges_near(exchanges: list[Exchange], window: tuple[int, int] | None) -> list[Exchange]:
     """The exchanges to list: all, or those of the shown turns where there are many."""
     if len(exchanges) <= _MAX_LISTED_EXCHANGES or window is None:
         return exchanges
     return [one for one in exchanges if one.last_seq >= window[0] and one.first_seq <= window[1]]
-
-
-def _injections(memory: Holdfast, session: Session) -> list[Injection]:
-    """The context that was injected into a session, in order. Subagents get none."""
-    if session.parent:
-        return []
-    return memory.store.injections.latest(session.bank, session.host)[::-1]

@@ -1,2 +1,2 @@
 """Running the HTTP application with uvicorn: `holdfast browse` for one user on this machine,
-`holdfast serve` for a team, with logs, request ids, time limits and a clean shutdown."""
+`holdfast serve` for a team; `running` is what both do."""

@@ -11,11 +11,8 @@ import errno
 import socket
 import time
 from collections.abc import Callable
-from contextlib import closing
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
-
-import uvicorn
 
 from holdfast.app.core.hook_socket import HookSocket, ask_socket
 from holdfast.app.core.token import read_or_make_token, token_file
@@ -25,32 +22,17 @@ from holdfast.interfaces.http.app import WebApp
 from holdfast.interfaces.http.auth.browser_token import OwnerKeys, private_host_name
 from holdfast.interfaces.http.auth.guard import GuardRules
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
-from holdfast.interfaces.http.server.sockets import open_socket, start, uvicorn_config
+from holdfast.interfaces.http.server.running import open_socket, run, shut_down
 from holdfast.settings import Settings
 
 ADDRESS = "127.0.0.1"
 _ADDRESS_6 = "::1"
-# How late an idle server notices that it should stop.
-_IDLE_CHECK_S = 1.0
 # How long requests may take to finish when the server stops.
 _SHUTDOWN_S = 5
 # How long a command waits for a running server to hand out a link; it does so between requests.
 _LINK_TIMEOUT_S = 5.0
 # How many ports are tried until one is free on both loopback addresses.
 _PORT_TRIES = 20
-
-
-class _Server(uvicorn.Server):
-    """A uvicorn server that hands out no more links once it stops. A signal ends the process as
-    soon as it has stopped."""
-
-    links: HookSocket | None = None
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop."""
-        if self.links is not None:
-            self.links.close()
-        await super().shutdown(sockets)
 
 
 class Address(NamedTuple):
@@ -78,34 +60,26 @@ def serve(settings: Settings, options: BrowseOptions, ready: Callable[[Address],
     keys = OwnerKeys(token)
     site = f"{ADDRESS if options.plain else private_host_name(token)}:{port}"
     hosts = frozenset({*(f"{name}:{port}" for name in (ADDRESS, "localhost")), site})
-    rules = GuardRules(hosts, cookie_hosts=frozenset({site}))
-    web = WebApp(MemoryPool(settings), keys, rules)
-    server = _Server(
-        # Nothing stands before this server, so nobody may say on whose behalf it is asked.
-        uvicorn_config(web.guard, _SHUTDOWN_S, proxy_headers=False)
-    )
+    web = WebApp(MemoryPool(settings), keys, GuardRules(hosts, cookie_hosts=frozenset({site})))
 
     def address() -> Address:
         web.guard.last_request = time.monotonic()
         enter = f"http://{site}/enter?key={keys.make_link_key()}"
         return Address(f"http://{ADDRESS}:{port}", enter, str(token_file(settings.home)))
 
-    async def run() -> None:
-        serving = await start(server, *listening)
-        if server.started:
-            ready(address())
-        while not serving.done():
-            await asyncio.sleep(_IDLE_CHECK_S)
-            if options.idle_s and time.monotonic() - web.guard.last_request > options.idle_s:
-                server.should_exit = True
-            if server.should_exit:
-                web.streams.close()
-        await serving
+    links = HookSocket(HomePaths(settings.home).browse_socket, _LinkAnswerer(address))
 
-    server.links = HookSocket(HomePaths(settings.home).browse_socket, _LinkAnswerer(address))
-    with closing(server.links):
-        server.links.start()
-        asyncio.run(run())
+    async def run_all() -> None:
+        # Nothing stands before this server, so nobody may say on whose behalf it is asked.
+        how = {"proxy_headers": False, "timeout_graceful_shutdown": _SHUTDOWN_S}
+        await run(web, listening, lambda: ready(address()), links.close, options.idle_s, **how)
+        await shut_down(web.pool)
+
+    links.start()
+    try:
+        asyncio.run(run_all())
+    finally:
+        links.close()
 
 
 def running_server(settings: Settings, options: BrowseOptions) -> Address | None:
@@ -137,33 +111,21 @@ class _LinkAnswerer:
         """Nothing has to be closed."""
 
 
-def listen(port: int) -> list[socket.socket]:
+def listen(port: int, tries: int = _PORT_TRIES) -> list[socket.socket]:
     """Sockets on the loopback addresses, on one port. Both are taken, because a browser that looks
     for a name of this machine asks on either, and must not find somebody else on one of them."""
-    for _ in range(_PORT_TRIES):
-        first = _open(ADDRESS, port)
-        if not _has_ipv6():
-            return [first]
-        try:
-            return [first, _open(_ADDRESS_6, first.getsockname()[1])]
-        except InputError:
-            first.close()
-            if port:
-                raise
-    raise InputError("No port is free on both 127.0.0.1 and ::1.", "Choose one with --port.")
+    first = _open(ADDRESS, port)
+    try:
+        return [first, _open(_ADDRESS_6, first.getsockname()[1])]
+    except (InputError, OSError) as error:
+        cause = error.__cause__ or error
+        if getattr(cause, "errno", 0) in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
+            return [first]  # this machine has no loopback address of IPv6
+        first.close()
+        if port or tries == 1:
+            raise
+    return listen(port, tries - 1)
 
 
 def _open(host: str, port: int) -> socket.socket:
     return open_socket(host, port, 128, f"Port {port}", "Choose another one, or 0 for any.")
-
-
-def _has_ipv6() -> bool:
-    """Whether this machine has the loopback address of IPv6."""
-    try:
-        with socket.socket(socket.AF_INET6, socket.SOCK_STREAM) as probe:
-            probe.bind((_ADDRESS_6, 0))
-    except OSError as error:
-        if error.errno in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
-            return False
-        raise
-    return True
