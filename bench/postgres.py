@@ -36,10 +36,11 @@ from holdfast.model.records import Session
 from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.recall.engine import rank
 from holdfast.settings import Settings
-from holdfast.store.postgres.half_vectors import HalfVector, HalfVectorDumper, to_half_vector
+from holdfast.store.postgres.full_text import to_tsvector
 from holdfast.store.postgres.store import PostgresStore
-from holdfast.store.postgres.tokens import PassageTokens, to_tsvector
+from holdfast.store.postgres.vectors import to_half_vector
 from holdfast.store.sql import rows
+from holdfast.store.sql.table import PASSAGE
 
 NOW = "2026-11-15T00:00:00.000Z"
 RECORDS = int(os.environ.get("HOLDFAST_BENCH_RECORDS", "1000000"))
@@ -47,7 +48,7 @@ BANKS = int(os.environ.get("HOLDFAST_BENCH_BANKS", "50"))
 URL = os.environ.get("HOLDFAST_BENCH_URL", "")
 QUESTIONS = int(os.environ.get("HOLDFAST_BENCH_QUESTIONS", "100"))
 _PORTION = 2000
-_COLUMNS = f"{rows.PASSAGE}, scope, words, length"
+_COLUMNS = f"{PASSAGE.columns}, scope, words, length"
 _BINARY = b"PGCOPY\n\xff\r\n\x00" + bytes(8)
 _END = struct.pack(">h", -1)
 _PLAIN = (
@@ -95,9 +96,8 @@ def copy_in(raw: psycopg.Connection[Any], banks: Sequence[str], each: int) -> No
         made = list(made_passages(bank, each, random.Random(bank)))
         with raw.cursor().copy(f"COPY passage ({_COLUMNS}) FROM STDIN".encode()) as copy:
             for p in made:
-                words = PassageTokens(p.body.split(), p.context.split())
-                cut = to_tsvector(rows.bank_word(bank), words)
-                copy.write_row((*rows.passage_row(p), *cut))
+                indexed = to_tsvector(bank, p.body, p.context)
+                copy.write_row((*PASSAGE.row(p), rows.index_scope(p), *indexed))
         first = (number + 1) * 10_000_000
         _copy_vectors(raw, bank, some_vectors(np.random.default_rng(number), each), made, first)
     raw.execute("CREATE INDEX passage_words ON passage USING gin (words)")
@@ -176,7 +176,6 @@ def _plain(url: str) -> Generator[psycopg.Connection[Any]]:
         raw.execute(f"SET search_path = {schema}, public".encode())
         raw.execute("SELECT set_config('holdfast.banks', '*', false)")
         raw.execute("SET plan_cache_mode = force_custom_plan")
-        raw.adapters.register_dumper(HalfVector, HalfVectorDumper)
         yield raw
 
 

@@ -35,6 +35,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from holdfast.version import __version__
+
 
 class HoldfastError(Exception):
     """The base class; `message` says what happened, `remedy` what to do about it."""
@@ -189,7 +191,8 @@ class NewerSchemaError(StoreError):
 
     def __init__(self, found: int, known: int) -> None:
         super().__init__(
-            f"This memory has schema {found}; this program knows up to {known}.",
+            f"A newer Holdfast wrote this memory: it has schema {found}, and this version "
+            f"({__version__}) knows up to {known}.",
             "Upgrade Holdfast (pip install -U holdfast-memory); if you just did, start this "
             "program again. Nothing was changed.",
         )

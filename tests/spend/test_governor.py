@@ -21,7 +21,7 @@ from holdfast.model.ledgers.model_calls import CallOutcome, ModelCall
 from holdfast.settings import SpendCaps
 from holdfast.spend.governor import CallPurpose, Governor, estimate_tokens
 from holdfast.spend.prices import price_of
-from holdfast.store.ledgers.model_calls import call_of
+from holdfast.store.ledgers.model_calls import CALL
 from holdfast.store.sqlite.store import SqliteStore
 from tests.support.chats import ScriptedChat
 from tests.support.empty_memory import put_empty_memory
@@ -51,7 +51,7 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
 def calls(store: SqliteStore) -> list[ModelCall]:
     sql = "SELECT * FROM model_call ORDER BY rowid"
     rows = store.database.all(sql)
-    return [call_of(row) for row in rows]
+    return [CALL.record(row) for row in rows]
 
 
 def nothing(seconds: float) -> None:

@@ -22,4 +22,3 @@ def vectors_on_server(postgres: Server) -> None:
     """Skips a test where the server cannot compare vectors itself."""
     if postgres.vector_problem:
         pytest.skip(postgres.vector_problem)
-    postgres.wait_until_it_ran_for_a_while()

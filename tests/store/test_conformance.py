@@ -35,7 +35,6 @@ def test_the_sqlite_store_passes_every_conformance_check(
 def test_the_postgres_store_passes_every_conformance_check(
     check: Callable[[MakeStore], None], postgres: Server
 ) -> None:
-    postgres.wait_until_it_ran_for_a_while()
     url = postgres.database()
     with ExitStack() as opened:
 

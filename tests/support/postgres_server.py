@@ -50,10 +50,6 @@ _MEMBER = """
     GRANT SELECT, INSERT, UPDATE, DELETE, MAINTAIN ON ALL TABLES IN SCHEMA holdfast TO {role};
     GRANT USAGE ON ALL SEQUENCES IN SCHEMA holdfast TO {role};
 """
-_RAN_FOR_A_WHILE = (
-    "SELECT 1 FROM pg_stat_bgwriter WHERE stats_reset IS NULL "
-    "OR stats_reset < clock_timestamp() - interval '2 seconds'"
-)
 _TEMPLATE, _CUT, _PLAIN = "whole", "cut", "plain"
 _QUICK = {
     "fsync": "off",
@@ -124,7 +120,9 @@ class Server:
             self.stop()
             self._hide_extensions()
             self.start()
-        PostgresStore(self.url(self._make(_TEMPLATE, "template1"))).close()
+        template = self.url(self._make(_TEMPLATE, "template1"))
+        self._add_extension(template)
+        PostgresStore(template).close()
 
     def _copy_prepared(self, vector: str, can_hide: bool) -> None:
         """Start on a copy of the files that the first such server of this test run has made."""
@@ -206,9 +204,10 @@ class Server:
                 start_new_session=True,
                 **self._how,
             )
-        self._wait_until_it_answers()
+        self.wait_until_it_answers()
 
-    def _wait_until_it_answers(self) -> None:
+    def wait_until_it_answers(self) -> None:
+        """Wait for the end of its start, or of its recovery from a crash."""
         self._wait_until(self._answers, "PostgreSQL answers")
 
     def _answers(self) -> bool:
@@ -224,15 +223,7 @@ class Server:
             lambda: "automatic recovery in progress" in self._log.read_text("utf-8"),
             "PostgreSQL noticed the crash",
         )
-        self._wait_until_it_answers()
-
-    def wait_until_it_ran_for_a_while(self) -> None:
-        """Wait until the start or crash of it is so long ago that Holdfast lets it compare vectors
-        (`_GUARD_WITHOUT_TRIALS` in `extension.py`)."""
-        self._wait_until(
-            lambda: bool(self.run(self.url("postgres"), _RAN_FOR_A_WHILE)),
-            "PostgreSQL ran for a while",
-        )
+        self.wait_until_it_answers()
 
     def _wait_until(self, condition: Callable[[], bool], what: str) -> None:
         """Wait for something of the server; if it does not happen, the failure shows its log."""
@@ -291,9 +282,15 @@ class Server:
         """The URL of a new database with an empty memory whose large tables are partitioned."""
         if not self._has_cut:
             url = self.url(self._make(_CUT, "template1"))
+            self._add_extension(url)
             PostgresStore(f"{url}&partitions=4").close()
             self._has_cut = True
         return self.url(self._make(f"d{os.getpid()}_{next(self._numbers)}", _CUT))
+
+    def _add_extension(self, url: str) -> None:
+        """Install pgvector, where the server has it."""
+        if self.run(url, "SELECT 1 FROM pg_available_extensions WHERE name = 'vector'"):
+            self.run(url, "CREATE EXTENSION vector")
 
     def plain_database(self) -> str:
         """How its owner, who may not add an extension to it, opens a new database with an empty

@@ -11,12 +11,10 @@ from typing import cast
 
 import pytest
 
-from holdfast.app.memory import Holdfast, open_memory
+from holdfast.app.memory import open_memory
 from holdfast.operations.agents.results import MAX_RESULT_CHARS
 from holdfast.operations.agents.tools import SERVERS
 from holdfast.settings import Settings, load_settings
-from holdfast.store.access_fence import PARTS, READER_PARTS
-from holdfast.store.protocol import ReadStore, Store
 from holdfast.store.sqlite.read_only import SqliteReadStore
 from tests.support.agent_tools import ToolError, Tools
 from tests.support.empty_memory import with_empty_memory
@@ -183,18 +181,6 @@ def test_a_call_with_wrong_arguments_is_refused(tools: Tools, given: dict[str, o
 def test_a_question_of_one_megabyte_is_answered(tools: Tools) -> None:
     told = tools.told("memory_search_with_fallbacks", query="nightly import " * 70_000)
     assert len(str(told)) < MAX_RESULT_CHARS * 3 and not told.get("isError")
-
-
-def test_the_tools_have_no_access_to_writing_methods(settings: Settings) -> None:
-    with Holdfast(settings, only_reads=True) as memory:
-        store = memory.store
-        parts: dict[str, type] = {
-            name: getattr(store, name).__class__ for name in PARTS if hasattr(store, name)
-        }
-        assert parts == READER_PARTS
-        writes = {name for name in dir(Store) if not name.startswith("_")} - set(dir(ReadStore))
-        assert {"erasure", "transaction"} <= writes
-        assert not [name for name in writes if hasattr(store, name)]
 
 
 def test_the_connection_of_the_tools_refuses_writes(settings: Settings) -> None:

@@ -11,7 +11,6 @@ from holdfast.model.keys import ApiKey
 from holdfast.model.opinions import Opinion, OpinionRevision, Trend
 from holdfast.model.trust import Status, Trust
 from holdfast.principal import Level, Principal
-from holdfast.store.access_fence import fence_store
 from holdfast.store.protocol import Store
 from holdfast.store.records.sessions import SessionFilter
 from tests.store.conformance.samples import (
@@ -20,10 +19,12 @@ from tests.store.conformance.samples import (
     OTHER,
     SESSION,
     MakeStore,
+    a_decision,
     a_passage,
     a_session,
     expect,
     prepared,
+    restricted,
 )
 
 _LATER = "2026-03-01T13:00:00.000Z"
@@ -90,48 +91,57 @@ def _three(store: Store) -> None:
 def check_a_principal_of_some_banks_sees_no_other(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         _three(store)
-        both = fence_store(store, Principal("a", (BANK, _THIRD), Level.READ))
+        both = restricted(store, Principal("a", (BANK, _THIRD), Level.READ))
         for ask in _ASKED:
             expect(sorted(ask(both)), [BANK, _THIRD], "all banks that are seen")
         expect([one.id for one in both.banks.all()], [BANK, _THIRD], "banks")
         expect(both.records.counts(None).sessions, 2, "sessions")
         expect(both.passages.term_frequencies(None, ["lantern"], 9), [2], "frequencies")
         expect(both.passages.count(None, 9), 2, "size")
-        nobody = fence_store(store, Principal("a", (), Level.READ))
+        nobody = restricted(store, Principal("a", (), Level.READ))
         for ask in _ASKED:
             expect(ask(nobody), [], "no bank at all")
 
 
 def check_an_invisible_bank_is_not_found(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
-        mine = fence_store(store, Principal("a", (BANK,), Level.WRITE))
+        mine = restricted(store, Principal("a", (BANK,), Level.WRITE))
         expect(mine.banks.get(OTHER), None, "another's bank")
         expect(mine.sessions.get(BANK, SESSION), a_session(BANK), "a session")
-        for ask in (
-            lambda: mine.sessions.get(OTHER, SESSION),
-            lambda: mine.passages.search(OTHER, ["lantern"]),
-            lambda: mine.sessions.page(SessionFilter(OTHER), 10),
+        expect(mine.sessions.get(OTHER, SESSION), None, "a session of another's")
+        expect(mine.passages.search(OTHER, ["lantern"]), [], "words of another's")
+        expect(mine.sessions.page(SessionFilter(OTHER), 10), [], "sessions of another's")
+        expect(mine.api_keys.all(), [], "keys")
+        for change in (
             lambda: mine.sessions.add(a_session(OTHER)),
             lambda: mine.banks.add(Bank(_THIRD, "pier", NOON)),
         ):
-            _refused(ask, NotFoundError)
-        _refused(lambda: mine.api_keys.all(), ForbiddenError)
+            _refused(change, NotFoundError)
         _refused(lambda: mine.derived.drop_all(), ForbiddenError)
 
 
 def check_records_with_parts_outside_a_bank_can_be_written(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
-        mine = fence_store(store, Principal("a", (BANK,), Level.WRITE))
+        mine = restricted(store, Principal("a", (BANK,), Level.WRITE))
         firm = OpinionRevision(NOON, 0.5, 1, 0, "said")
         with store.transaction():
             mine.opinions.put(_OPINION, firm, None)
         expect(store.opinions.history(BANK, _OPINION.id), [firm], "beliefs")
 
 
+def check_a_decision_of_a_principal_is_logged(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        mine = restricted(store, Principal("a", (BANK,), Level.WRITE))
+        made = mine.curation.append(a_decision("holdfast://session/s1"))
+        expect(mine.curation.log(BANK), [made], "decisions")
+        other = a_decision("holdfast://session/s1", OTHER)
+        _refused(lambda: mine.curation.append(other), NotFoundError)
+
+
 def check_a_read_only_principal_changes_nothing(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         for banks in ((BANK,), None):
-            looks = fence_store(store, Principal("a", banks, Level.READ))
+            looks = restricted(store, Principal("a", banks, Level.READ))
             expect(looks.sessions.get(BANK, SESSION), a_session(BANK), "a session")
             _refused(lambda found=looks: found.sessions.add(a_session(BANK, "s2")), ForbiddenError)
             _refused(lambda found=looks: found.derived.drop_all(), ForbiddenError)

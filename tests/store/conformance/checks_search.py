@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from holdfast.model.query import Layer, Passage
 from holdfast.principal import Level, Principal
-from holdfast.store.access_fence import fence_store
 from holdfast.store.index.passages import LayerLimit
 from holdfast.store.protocol import Store
 from tests.store.conformance.samples import (
@@ -24,6 +23,7 @@ from tests.store.conformance.samples import (
     an_exchange,
     expect,
     prepared,
+    restricted,
 )
 
 NOT_OPERATORS = (
@@ -302,7 +302,7 @@ def check_searches_for_several_sets_of_layers_find_what_each_finds_alone(
         early = [store.passages.search(BANK, terms, *one, until=NOON) for one in wanted]
         expect(store.passages.search_each(BANK, terms, wanted, until=NOON), early, "of a time")
         expect([*map(len, store.passages.search_each(BANK, [], wanted))], [0, 0, 0], "no terms")
-        mine = fence_store(store, Principal("a", (OTHER,), Level.READ))
+        mine = restricted(store, Principal("a", (OTHER,), Level.READ))
         others = mine.passages.search_each(None, terms, wanted)
         expect([*map(len, others)], [0, 0, 0], "another's bank")
 

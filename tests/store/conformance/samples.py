@@ -23,6 +23,7 @@ from holdfast.model.records import (
 )
 from holdfast.model.team import Commit
 from holdfast.model.trust import Trust
+from holdfast.principal import Principal
 from holdfast.store.protocol import Reader, Store
 from holdfast.store.records.sources import SourceChange
 
@@ -171,3 +172,9 @@ def a_failed_line(source: int, line: int, reader: int = 1) -> FailedLine:
 def a_decision(target: str, bank: str = BANK) -> Curation:
     """A person's decision that has no number yet."""
     return Curation(0, bank, NOON, Action.CORRECT, target, "what is right", "ada")
+
+
+def restricted(store: Store, principal: Principal) -> Store:
+    """The store, which from now on shows and changes only what a principal may."""
+    store.database.restrict(principal)
+    return store

@@ -9,7 +9,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Generator, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from pathlib import Path
 
 import psycopg
@@ -27,10 +27,8 @@ from holdfast.store.postgres.address import (
     BUSY_S,
     MAX_CONNECTIONS,
     Address,
-    location_of,
     read_address,
 )
-from holdfast.store.postgres.connection import PostgresConnection
 from holdfast.store.postgres.store import PostgresStore
 from tests.support.http.server import serving
 from tests.support.postgres_proxy import Proxy
@@ -38,24 +36,18 @@ from tests.support.postgres_server import Server
 from tests.support.waiting import wait_until
 
 NOON = "2026-03-01T12:00:00Z"
-_BUMP = "UPDATE bank SET skepticism = skepticism + 1 WHERE id = ?"
 _OURS = (
     "SELECT 1 FROM pg_stat_activity "
     "WHERE application_name = 'holdfast' AND datname = current_database()"
 )
 
 
-def a_bank(name: str, called: str = "") -> Bank:
-    return Bank(name, called or name, NOON)
+def a_bank(name: str) -> Bank:
+    return Bank(name, name, NOON)
 
 
 def names(store: PostgresStore) -> list[str]:
     return [bank.id for bank in store.banks.all()]
-
-
-def bumped(store: PostgresStore, bank: str) -> int:
-    ((number,),) = store.database.all("SELECT skepticism FROM bank WHERE id = ?", (bank,))
-    return number
 
 
 @pytest.fixture
@@ -79,50 +71,24 @@ def back_soon(postgres: Server) -> Generator[None]:
         starting.join()
 
 
-def test_a_transaction_whose_connection_is_killed_is_repeated_completely(
+def test_a_transaction_whose_connection_is_lost_fails_and_leaves_nothing(
     postgres: Server, url: str, store: PostgresStore
 ) -> None:
-    store.banks.add(a_bank("ours"))
-    before = bumped(store, "ours")
-    with store.transaction():
-        store.banks.add(a_bank("one"))
-        store.database.run(_BUMP, ("ours",))
-        assert names(store) == ["one", "ours"]
-        kill_others(postgres, url)
-        store.banks.add(a_bank("two"))
-    assert names(store) == ["one", "ours", "two"]
-    assert bumped(store, "ours") == before + 1
-
-
-def test_a_transaction_that_read_changed_rows_is_not_repeated(
-    postgres: Server, url: str, store: PostgresStore
-) -> None:
-    with pytest.raises(StoreBusyError, match="changed while"), store.transaction():
-        assert names(store) == []
+    with (
+        pytest.raises(StoreUnavailableError, match="cannot be used") as raised,
+        store.transaction(),
+    ):
         store.banks.add(a_bank("half"))
         kill_others(postgres, url)
-        postgres.run(
-            url, f"INSERT INTO holdfast.bank VALUES ('theirs', 'theirs', '{NOON}', '', 3, 3, 3)"
-        )
         store.banks.add(a_bank("whole"))
-    assert names(store) == ["theirs"]
-    store.banks.add(a_bank("later"))
-    assert names(store) == ["later", "theirs"]
-
-
-def test_a_transaction_too_large_to_repeat_leaves_nothing(
-    postgres: Server, url: str, store: PostgresStore
-) -> None:
-    with pytest.raises(StoreUnavailableError) as raised, store.transaction():
-        store.banks.add(a_bank("large", "x" * 17_000_000))
-        kill_others(postgres, url)
-        store.banks.add(a_bank("small"))
-    assert "nothing was written partially" in raised.value.remedy
+    assert "completely or not at all" in raised.value.remedy
     assert names(store) == []
+    store.banks.add(a_bank("later"))
+    assert names(store) == ["later"]
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_a_transaction_cut_off_during_commit_is_stored_once(
+def test_a_transaction_cut_off_during_commit_is_written_whole_or_not_at_all(
     postgres: Server, url: str, when: str
 ) -> None:
     with (
@@ -131,72 +97,30 @@ def test_a_transaction_cut_off_during_commit_is_stored_once(
         closing(PostgresStore(url.replace(str(postgres.home), folder))) as store,
     ):
         store.banks.add(a_bank("ours"))
-        start = bumped(store, "ours")
         proxy.hang_up(when)
-        with store.transaction():
-            store.database.run(_BUMP, ("ours",))
-        assert bumped(store, "ours") == start + 1
-        assert store.database.one("SELECT number FROM change_counter") == (2,)
+        with pytest.raises(StoreUnavailableError) as raised, store.transaction():
+            store.database.run("UPDATE bank SET skepticism = 5")
+            store.database.run("UPDATE bank SET empathy = 5")
+        assert "completely or not at all" in raised.value.remedy
+        wanted = (5, 5) if when == "after" else (3, 3)
+        found = "SELECT skepticism, empathy FROM bank"
+        wait_until(
+            lambda: store.database.one(found) == wanted, "the server knows what became of it"
+        )
 
 
-def test_the_loser_of_a_deadlock_is_repeated_completely(
-    postgres: Server, url: str, store: PostgresStore
-) -> None:
-    for name in ("one", "other"):
-        store.banks.add(a_bank(name))
-    start = bumped(store, "one")
-    with psycopg.connect(url, autocommit=True) as raw:
-        raw.execute("SET deadlock_timeout = '20s'")
-        raw.execute("BEGIN")
-        raw.execute("UPDATE holdfast.bank SET name = 'Other' WHERE id = 'other'")
-        rival = threading.Thread(target=_take_both, args=(raw,))
-        with store.transaction():
-            store.database.run(_BUMP, ("one",))
-            rival.start()
-            waiting = "SELECT 1 FROM pg_locks WHERE NOT granted"
-            wait_until(lambda: postgres.run(url, waiting), "somebody waits for a lock")
-            store.database.run(_BUMP, ("other",))
-        rival.join()
-    assert bumped(store, "one") == start + 1
-    assert sorted(bank.name for bank in store.banks.all()) == ["One", "Other"]
-
-
-def _take_both(raw: psycopg.Connection[tuple[object, ...]]) -> None:
-    raw.execute("UPDATE holdfast.bank SET name = 'One' WHERE id = 'one'")
-    raw.execute("COMMIT")
-
-
-def test_a_killed_connection_is_reopened_for_a_query_and_for_a_transaction(
+def test_connections_that_a_restart_has_closed_are_opened_again(
     postgres: Server, url: str, store: PostgresStore
 ) -> None:
     kill_others(postgres, url)
-    assert store.banks.all() == []
+    assert names(store) == []
     kill_others(postgres, url)
     with store.transaction():
         store.banks.add(a_bank("ours"))
-    assert names(store) == ["ours"]
-
-
-def test_a_server_that_crashes_and_restarts_is_queried_again(
-    postgres: Server, store: PostgresStore
-) -> None:
-    store.banks.add(a_bank("ours"))
     postgres.run(postgres.url("postgres"), "CHECKPOINT")
-    postgres.stop()
+    postgres.kill()
     with back_soon(postgres):
         assert names(store) == ["ours"]
-
-
-def test_a_transaction_survives_a_server_that_is_killed_and_restarted(
-    postgres: Server, store: PostgresStore
-) -> None:
-    postgres.run(postgres.url("postgres"), "CHECKPOINT")
-    with store.transaction():
-        store.banks.add(a_bank("one"))
-        postgres.kill()
-        with back_soon(postgres):
-            store.banks.add(a_bank("two"))
-    assert names(store) == ["one", "two"]
 
 
 def test_an_unavailable_server_fails_fast_and_is_used_again_once_it_is_back(
@@ -225,15 +149,15 @@ def test_an_unavailable_server_fails_fast_and_is_used_again_once_it_is_back(
 def test_a_server_without_free_connections_is_reported_and_waited_for(
     postgres: Server, url: str
 ) -> None:
-    with ExitStack() as others:
+    with ExitStack() as others, closing(PostgresStore(url)) as store:
+        kill_others(postgres, url)
         with pytest.raises(psycopg.OperationalError, match="too many"):
             while True:
                 others.enter_context(closing(psycopg.connect(url)))
         with pytest.raises(StoreUnavailableError, match="too many"):
-            PostgresStore(url, busy_s=0.3)
+            PostgresStore(f"{url}&connections=3")
         threading.Timer(0.3, others.pop_all().close).start()
-        with closing(PostgresStore(url)) as store:
-            assert store.banks.all() == []
+        assert store.banks.all() == []
 
 
 def test_many_threads_share_a_few_connections(
@@ -259,19 +183,6 @@ def test_many_threads_share_a_few_connections(
     assert told == [["ours"]] * 5 * (MAX_CONNECTIONS + 5)
     assert max(most) <= MAX_CONNECTIONS
     assert store.database.one("SELECT 1") == (1,)
-
-
-def test_an_error_of_one_connection_does_not_close_the_others(url: str) -> None:
-    with closing(PostgresConnection(url)) as connection:
-        pool = connection.pool
-        kept, other = pool.lease(""), pool.lease("")
-        pool.release(kept)
-        pool.release(other)
-        with pytest.raises(psycopg.DataError, match="NUL"):
-            pool.lease("a bank\x00")
-        again = pool.lease("")
-        assert again is kept and pool.connections_in_use == 1
-        pool.release(again)
 
 
 def test_no_connection_stays_open_after_close(postgres: Server, url: str) -> None:
@@ -350,12 +261,6 @@ def test_a_missing_database_or_role_is_not_waited_for(postgres: Server) -> None:
     assert time.monotonic() - begun < BUSY_S
 
 
-def test_several_servers_with_one_leader_can_be_given() -> None:
-    url = "postgresql://me:secret@one:5432,two:5433/memory?target_session_attrs=read-write"
-
-    assert location_of(url) == "postgresql://one:5432,two:5433/memory"
-
-
 def test_a_url_can_set_the_waiting_time_and_the_number_of_connections() -> None:
     plain = "postgresql://me@db/memory?sslmode=require"
     given = read_address(plain + "&wait_s=2.5&connections=4&schema=other")
@@ -382,6 +287,38 @@ def test_requests_fail_while_the_server_is_down_and_succeed_once_it_is_back(
         finally:
             postgres.start()
         assert server.ask(asked).status == 200
+
+
+@pytest.mark.parametrize("transaction", [False, True], ids=["a query", "a transaction"])
+def test_interrupting_never_fails_whatever_the_state_of_the_connection(
+    postgres: Server, url: str, transaction: bool
+) -> None:
+    failed: list[StoreError] = []
+    sleeping = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
+    with closing(PostgresStore(f"{url}&wait_s=0.3")) as store:
+        store.interrupt()
+
+        def wait_long() -> None:
+            try:
+                with store.transaction() if transaction else nullcontext():
+                    store.database.all("SELECT pg_sleep(60)")
+            except StoreError as error:
+                failed.append(error)
+
+        for kill in (False, True):
+            asking = threading.Thread(target=wait_long)
+            asking.start()
+            wait_until(lambda: postgres.run(url, sleeping), "the query runs")
+            if kill:
+                postgres.kill()
+            try:
+                while asking.is_alive():
+                    store.interrupt()
+                    asking.join(0.01)
+            finally:
+                if kill:
+                    postgres.start()
+        assert ["user request" in one.message for one in failed] == [True, False]
 
 
 def kill_others(postgres: Server, url: str) -> None:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import random
-import shutil
 import threading
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any, cast
 
 import psycopg
 import pytest
 
 from holdfast.errors import (
     NewerSchemaError,
+    NotFoundError,
     StoreBusyError,
     StoreCorruptError,
     StoreError,
@@ -22,12 +21,11 @@ from holdfast.errors import (
 from holdfast.model.bank import Bank
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status, Trust
-from holdfast.principal import Level, Principal
-from holdfast.store.access_fence import fence_store
-from holdfast.store.postgres.schema import MIGRATIONS, VERSION, migrations
+from holdfast.store.postgres.schema import VERSION, migrations
 from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.protocol import Store
-from holdfast.store.sql.migrations import read_migrations
+from holdfast.store.sql.integrity import IntegrityReport
+from holdfast.store.sql.rows import bank_word
 from holdfast.store.sqlite import schema as sqlite
 from holdfast.store.sqlite.store import SqliteStore
 from tests.store.conformance.samples import an_exchange
@@ -41,7 +39,20 @@ NO_BANK_FIRST = {
     "migration", "service_pause", "redaction", "spelling_equivalence", "extension_trial",
 }  # fmt: skip
 # What is not of a bank and holds no text of one.
-UNRESTRICTED = {"change_counter", "extension_trial", "migration"}
+UNRESTRICTED = {
+    "change_counter", "extension_trial", "failed_task", "migration", "model_call", "service_pause",
+}  # fmt: skip
+# Numbers that say nothing without the rows that they are numbers of.
+NUMBERS = {"entity_mention", "labelled_record", "spelling_equivalence"}
+
+# As the program wrote it before migration 10, with too few words.
+_OLD_PASSAGE = f"""
+INSERT INTO holdfast.bank VALUES ('ours', 'ours', '{NOON}', '', 3, 3, 3);
+INSERT INTO holdfast.passage (bank, kind, id, session, time, scope, body, context, trust, status,
+    role, seq, hash, words, length) VALUES ('ours', 'commit', 'p1', '', '{NOON}',
+    '{bank_word("ours")} x', 'the winch has a tideTable', '', 'user', 'observed', '', 0, 'h',
+    '{bank_word("ours")} the:1A winch:2A', 7);
+"""
 
 
 def a_bank(name: str) -> Bank:
@@ -86,9 +97,9 @@ def test_a_store_for_one_bank_sees_no_other(member: tuple[str, str]) -> None:
         for bank in (None, "ours"):
             assert store.records.find(bank, "", "") == [an_exchange("x1", "ours", "t")]
         assert store.records.find("theirs", "", "") == []
-        with pytest.raises(StoreError, match="may not"):
+        with pytest.raises(NotFoundError):
             store.banks.add(a_bank("another"))
-        with pytest.raises(StoreError), store.transaction():
+        with pytest.raises(NotFoundError), store.transaction():
             store.derived.put("theirs", "s", [a_passage("theirs", "p3", "ours now")])
         assert store.progress.unseen_changes("theirs", "any", 1) == []
     with closing(PostgresStore(member[0])) as owner:
@@ -106,28 +117,6 @@ def test_connections_that_wrote_more_or_less_agree_on_the_generation(postgres: S
             busy.banks.add(a_bank("another"))
             assert busy.generation() != before == idle.generation()
         assert busy.generation() == idle.generation() != before
-
-
-def test_the_server_limits_a_store_to_its_principal(member: tuple[str, str]) -> None:
-    with closing(PostgresStore(member[1])) as store:
-        assert sorted(found(store, None, "anchor")) == ["p1", "p2"]
-        ours = fence_store(store, Principal("a", ("ours",), Level.ADMIN))
-        # As if the fence had a hole.
-        assert [bank.id for bank in store.banks.all()] == ["ours"]
-        assert found(store, "theirs", "anchor") == []
-        with store.transaction():
-            assert store.passages.count("theirs", 10) == 0
-            assert (
-                ours.model_calls.total_spent().calls == 0
-                and ours.model_calls.paused_services() == []
-            )
-            assert store.passages.count("theirs", 10) == 0
-        with pytest.raises(StoreError), store.transaction():
-            store.derived.put("theirs", "s", [a_passage("theirs", "p3", "ours now")])
-        with closing(PostgresStore(member[1])) as beside:
-            assert sorted(found(beside, None, "anchor")) == ["p1", "p2"]
-        cast("Any", ours).remove_restrictions()
-        assert sorted(found(store, None, "anchor")) == ["p1", "p2"]
 
 
 def test_without_the_maintain_privilege_overwriting_fails_with_an_error(
@@ -149,7 +138,7 @@ def test_a_connection_without_a_bank_sees_no_rows(member: tuple[str, str]) -> No
         ).fetchall()
         assert len(tables) > 60
         for (table,) in tables:
-            if table not in UNRESTRICTED:
+            if table not in UNRESTRICTED | NUMBERS:
                 ((count,),) = raw.execute(f'SELECT count(*) FROM holdfast."{table}"'.encode())
                 assert count == 0, table
 
@@ -166,11 +155,6 @@ def test_every_table_has_row_security_and_almost_every_key_starts_with_the_bank(
     )
     assert {name for name, walled, _ in rows if not walled} == UNRESTRICTED
     assert {name for name, _, first in rows if first != "bank"} == NO_BANK_FIRST
-
-
-def test_a_role_that_bypasses_row_security_is_not_limited_to_a_bank(postgres: Server) -> None:
-    with pytest.raises(StoreError, match="sees every bank"):
-        PostgresStore(postgres.database(), banks=["ours"])
 
 
 def test_there_is_one_writer_at_a_time(postgres: Server) -> None:
@@ -195,6 +179,21 @@ def test_a_newer_or_unknown_schema_is_refused(postgres: Server) -> None:
         PostgresStore(newer)
     with pytest.raises(StoreCorruptError, match="another program"):
         PostgresStore(strange)
+
+
+def test_a_database_of_the_first_release_is_refused_with_a_way_to_move_it(
+    postgres: Server,
+) -> None:
+    url = postgres.empty_database()
+    postgres.run(
+        url,
+        "CREATE SCHEMA holdfast; CREATE TABLE holdfast.migration (number bigint, name text); "
+        "INSERT INTO holdfast.migration VALUES (1, '001_foundation'), (22, '022_vector_count')",
+    )
+    with pytest.raises(StoreError, match=r"Holdfast 0\.1\.0 made") as refused:
+        PostgresStore(url)
+    assert "holdfast migrate postgresql://" in refused.value.remedy
+    assert postgres.run(url, "SELECT count(*) FROM holdfast.migration") == [(2,)]
 
 
 def test_a_running_older_program_writes_nothing_into_a_newer_schema(postgres: Server) -> None:
@@ -241,30 +240,6 @@ def test_processes_that_open_a_new_database_at_once_create_it_once(postgres: Ser
     assert postgres.run(url, "SELECT count(*) FROM holdfast.migration") == [(VERSION,)]
 
 
-def test_each_version_is_migrated_from_the_one_before(postgres: Server, tmp_path: Path) -> None:
-    url = postgres.database()
-    with closing(PostgresStore(url)) as store:
-        store.banks.add(a_bank("ours"))
-    folder = shutil.copytree(MIGRATIONS, tmp_path / "migrations")
-    added = "ALTER TABLE bank ADD COLUMN colour text NOT NULL DEFAULT 'blue';"
-    name = f"{VERSION + 1:03}_colours"
-    (folder / f"{name}.sql").write_text(f"{added} CREATE TABLE colour (bank text PRIMARY KEY);")
-
-    next_version = read_migrations(folder)
-    for _ in range(2):
-        PostgresStore(url, next_version).close()
-
-    assert postgres.run(url, "SELECT id, colour FROM holdfast.bank") == [("ours", "blue")]
-    assert postgres.run(url, "SELECT name FROM holdfast.migration ORDER BY number") == [
-        *((known.name,) for known in migrations()),
-        (name,),
-    ]
-    shown = "SELECT relrowsecurity FROM pg_class WHERE oid = 'holdfast.colour'::regclass"
-    assert postgres.run(url, shown) == [(True,)]
-    with pytest.raises(NewerSchemaError):
-        PostgresStore(url)
-
-
 def test_both_engines_have_the_same_tables_and_columns(postgres: Server, tmp_path: Path) -> None:
     with closing(SqliteStore(tmp_path / "memory.db")) as store:
         names = store.database.all(
@@ -284,23 +259,29 @@ def test_both_engines_have_the_same_tables_and_columns(postgres: Server, tmp_pat
         )
     )
 
-    only_here = {"passage_statistics", "half_vector", *UNRESTRICTED}
+    only_here = {
+        "passage_statistics", "half_vector", "change_counter", "extension_trial", "migration",
+    }  # fmt: skip
     added = {("passage", "words"), ("passage", "length")}
     assert {pair for pair in on_server if pair[0] not in only_here} - added == in_file
 
 
 def test_the_version_is_the_number_of_the_last_migration() -> None:
-    assert VERSION == sqlite.VERSION == len(migrations()) == len(sqlite.migrations())
+    assert len(migrations()) == VERSION and len(sqlite.migrations()) == sqlite.VERSION
 
 
-def test_both_stores_give_the_same_ranking(postgres: Server, tmp_path: Path) -> None:
+def test_both_stores_find_the_same_passages_and_rank_them_alike(
+    postgres: Server, tmp_path: Path
+) -> None:
     some = random.Random(7)
-    words = "anchor anchors buoy naïve naive tide tides mooring sail-plan harbour".split()
+    words = (
+        "anchor anchors buoy naïve naive tide tides mooring sail-plan tideTable 移行 Ελλάδα".split()
+    )
     passages = [
         a_passage("ours", f"p{n}", _random_text(some, words, 30), _random_text(some, words, 6))
         for n in range(80)
     ]
-    asked = (["anchor"], ["buoy", "tide"], ["sail-plan"], ["Naive", "harbours", "absent"])
+    asked = (["anchor"], ["buoy", "移行"], ["sail-plan"], ["Naive", "tables", "absent"], ["moor…"])
     with ExitStack() as opened:
         stores: list[Store] = [
             SqliteStore(tmp_path / "memory.db"),
@@ -311,13 +292,27 @@ def test_both_stores_give_the_same_ranking(postgres: Server, tmp_path: Path) -> 
             fill(store, "ours", *passages)
         for terms in asked:
             one, other = (
-                [(m.passage.id, m.score) for m in s.passages.search("ours", terms)] for s in stores
+                [m.passage.id for m in s.passages.search("ours", terms, limit=80)] for s in stores
             )
-            assert one and [id for id, _ in one] == [id for id, _ in other]
-            assert [score for _, score in one] == pytest.approx([score for _, score in other])
-        assert {s.passages.term_frequencies("ours", words, 1000)[0] for s in stores} == {
-            stores[0].passages.term_frequencies("ours", ["anchor"], 1000)[0]
-        }
+            assert one and set(one) == set(other), terms
+            assert len(one) < 20 or set(one[:20]) & set(other[:5]), terms
+        one, other = (s.passages.term_frequencies("ours", words[:4], 99) for s in stores)
+        assert one == other
+
+
+def test_words_of_an_older_version_are_found_and_made_again(postgres: Server) -> None:
+    url = postgres.empty_database()
+    older = "".join(one.script for one in migrations()[:9])
+    postgres.run(url, f"CREATE SCHEMA holdfast; SET search_path = holdfast; {older}")
+    made = "SELECT n AS number, '' AS name FROM generate_series(1, 9) AS n"
+    postgres.run(url, f"CREATE TABLE holdfast.migration AS {made}")
+    postgres.run(url, f"SET search_path = holdfast; {_OLD_PASSAGE}")
+    with closing(PostgresStore(url)) as store:
+        assert found(store, "ours", "winch") == ["p1"]
+        with store.transaction():
+            assert store.passages.add_missing_parts() == 1
+        assert found(store, "ours", "winch") == found(store, "ours", "table") == ["p1"]
+        assert store.check_integrity() == IntegrityReport()
 
 
 def test_erased_text_is_in_no_file_of_the_database(postgres: Server) -> None:

@@ -15,8 +15,9 @@ from holdfast.model.bank import Bank
 from holdfast.model.query import Passage
 from holdfast.store.export_tables import DERIVED_TABLES, LOCAL_TABLES, TABLES
 from holdfast.store.postgres.schema import MIGRATIONS as POSTGRES_MIGRATIONS
-from holdfast.store.sql import rows
 from holdfast.store.sql.migrations import read_migrations
+from holdfast.store.sql.rows import index_scope
+from holdfast.store.sql.table import PASSAGE
 from holdfast.store.sqlite.connection import open_database, translated
 from holdfast.store.sqlite.migrate import APPLICATION_ID, KEPT_COPIES, migrate
 from holdfast.store.sqlite.read_only import SqliteReadStore
@@ -157,10 +158,13 @@ def test_passages_of_an_older_version_are_found_at_once_and_by_their_parts_after
             (NOON,),
         )
         raw.executemany(
-            f"INSERT INTO passage ({rows.PASSAGE}, scope) VALUES ({'?, ' * 12}?)",
+            f"INSERT INTO passage ({PASSAGE.columns}, scope) VALUES ({'?, ' * 12}?)",
             [
-                rows.passage_row(Passage("b", "turn", f"p{n}", "s", NOON, f"GradientLast 夜間 {n}"))
-                for n in range(3)
+                (*PASSAGE.row(one), index_scope(one))
+                for one in (
+                    Passage("b", "turn", f"p{n}", "s", NOON, f"GradientLast 夜間 {n}")
+                    for n in range(3)
+                )
             ],
         )
     with closing(SqliteStore(path)) as store:

@@ -10,11 +10,11 @@ import os
 import threading
 import traceback
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, redirect_stderr, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
-from typing import NamedTuple
+from typing import IO, NamedTuple, cast
 
 from holdfast.app.background.transcript_queue import TranscriptQueue
 from holdfast.app.core.lease import LEASE_TIMEOUT_S, Lease
@@ -248,7 +248,9 @@ class Worker:
         """Open the memory if it is not open yet, and load the recorded failures. A database of a
         newer version ends the worker."""
         try:
-            self.open_memory = self.open_memory or Holdfast(self.settings, self.now)
+            # An upgrade says there where its backup is.
+            with redirect_stderr(cast("IO[str]", self.log)):
+                self.open_memory = self.open_memory or Holdfast(self.settings, self.now)
             self.retries.load(self.open_memory.store)
         except NewerSchemaError:
             raise

@@ -7,7 +7,6 @@ only if the settings name a server, which keeps the start fast.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import cast
 
 from holdfast.errors import SettingsError
 from holdfast.private_files import file_identity
@@ -37,11 +36,9 @@ def open_without_migrating(settings: Settings) -> Store:
 
 def restrict_to_principal(settings: Settings, store: Store) -> Store:
     """The store, limited to what the principal of the settings may do."""
-    if settings.principal is None or settings.principal.is_unrestricted:
-        return store
-    from holdfast.store import access_fence
-
-    return access_fence.fence_store(store, settings.principal)
+    if settings.principal is not None and not settings.principal.is_unrestricted:
+        store.database.restrict(settings.principal)
+    return store
 
 
 def checkpoint_and_close(store: Store) -> None:
@@ -56,15 +53,14 @@ def open_read_only(settings: Settings) -> ReadStore:
     """Open the store of these settings without any way to write to it."""
     if settings.store:
         check_postgres(settings)
-        from holdfast.store.postgres.read_only import PostgresReadStore
+        from holdfast.store.postgres.store import PostgresStore
 
-        store: ReadStore = PostgresReadStore(settings.store)
+        store: ReadStore = PostgresStore(settings.store, read_only=True)
     else:
         from holdfast.store.sqlite.read_only import SqliteReadStore
 
         store = SqliteReadStore(settings.database)
-    # The fence only forwards calls, so it works for a store that lacks the writing methods.
-    return restrict_to_principal(settings, cast("Store", store))
+    return restrict_to_principal(settings, store)
 
 
 def location_of(settings: Settings) -> str:
@@ -95,7 +91,7 @@ def check_postgres(settings: Settings) -> None:
         )
     from importlib.util import find_spec
 
-    if find_spec("psycopg") is None:
+    if find_spec("psycopg") is None or find_spec("psycopg_pool") is None:
         raise SettingsError(
             "The settings keep the memory on a PostgreSQL server, which needs psycopg.",
             "Install it: pip install 'holdfast-memory[postgres]'.",

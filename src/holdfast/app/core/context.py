@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from holdfast.app.core.backends import open_read_only, open_store, restrict_to_principal
 from holdfast.errors import InputError, NotFoundError
@@ -123,9 +123,7 @@ class Context:
         self.settings = settings
         self.now = now
         self.only_reads = only_reads
-        self.store: Store = (
-            cast("Store", open_read_only(settings)) if only_reads else open_store(settings, create)
-        )
+        self.store: Store = open_read_only(settings) if only_reads else open_store(settings, create)
         self.banks = Banks(settings)
         self.after_change: Callable[[], None] = lambda: None
         self.after_adding: Callable[[], None] = lambda: self.after_change()
@@ -147,15 +145,14 @@ class Context:
         if principal.is_unrestricted and not principal.key:
             yield
             return
-        whole, settings = self.store, self.settings
+        settings = self.settings
         self.settings = replace(settings, principal=principal)
-        self.store = fenced = restrict_to_principal(self.settings, whole)
+        restrict_to_principal(self.settings, self.store)
         try:
             yield
         finally:
-            self.store, self.settings = whole, settings
-            if fenced is not whole:
-                cast("Any", fenced).remove_restrictions()
+            self.settings = settings
+            self.store.database.restrict(settings.principal)
 
     def bank_id(self, bank: str | None = None) -> str | None:
         """The id of a bank; None means all banks, "" a project that has none yet."""

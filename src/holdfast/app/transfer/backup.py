@@ -33,6 +33,7 @@ from holdfast.settings import FILE_NAME, Settings
 from holdfast.store.sqlite import backup as copies
 from holdfast.store.sqlite.backup import Copy
 from holdfast.store.sqlite.connection import BUSY_S
+from holdfast.store.sqlite.replacement import put_back
 from holdfast.store.sqlite.schema import VERSION
 from holdfast.version import __version__
 
@@ -361,7 +362,7 @@ class _Swap:
         while not swapped:
             self._carry_over_revocations()
             with suppress(_RevokedMeanwhileError):
-                copies.put_back(self._staged, database, busy_s, self._while_locked)
+                put_back(self._staged, database, busy_s, self._while_locked)
                 swapped = True
 
     def _carry_over_revocations(self) -> None:

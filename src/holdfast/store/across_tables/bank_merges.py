@@ -17,16 +17,18 @@ from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.bank import Bank
 from holdfast.model.curation import Action
 from holdfast.model.uris import parse_uri
-from holdfast.store.across_tables.derived import DerivedWriter
-from holdfast.store.index.passages import PassageWriter
+from holdfast.principal import Level
+from holdfast.store.across_tables.derived import DerivedRows
+from holdfast.store.index.passages import Passages
 from holdfast.store.index.progress import StageProgress
-from holdfast.store.index.vectors import VectorWriter
-from holdfast.store.records.banks import BankWriter
-from holdfast.store.records.curation import CurationWriter
+from holdfast.store.index.vectors import Vectors
+from holdfast.store.records.banks import Banks
+from holdfast.store.records.curation import Curations
 from holdfast.store.records.sessions import mark_stale
-from holdfast.store.sql import labels, rows
-from holdfast.store.sql.database import Database
+from holdfast.store.sql import labels
+from holdfast.store.sql.database import Subject
 from holdfast.store.sql.statements import batches, insert_missing, placeholders_for
+from holdfast.store.sql.table import PASSAGE
 
 
 class _Table(NamedTuple):
@@ -96,30 +98,20 @@ class _MergeRow(NamedTuple):
     was: list[Any]
 
 
-class BankMerges:
+class BankMerges(Subject):
     """Moves everything of a bank into another, and back."""
 
-    def __init__(
-        self,
-        db: Database,
-        banks: BankWriter,
-        curation: CurationWriter,
-        derived: DerivedWriter,
-        passages: PassageWriter,
-        progress: StageProgress,
-        vectors: VectorWriter,
-    ) -> None:
-        self._db = db
-        self._banks = banks
-        self._curation = curation
-        self._derived = derived
-        self._passages = passages
-        self._progress = progress
-        self._vectors = vectors
+    _banks: Banks
+    _curation: Curations
+    _derived: DerivedRows
+    _passages: Passages
+    _progress: StageProgress
+    _vectors: Vectors
 
     def merge(self, bank: str, into: str, decision: int) -> None:
         """Move all rows of a bank into another, as the decision with this number says, and remove
         the bank. The sessions that came are to be derived again."""
+        self._db.require(Level.ADMIN, all_banks=True)
         # Nobody reviewed both at once.
         self._db.run(
             "DELETE FROM model_summary WHERE bank IN (?, ?) AND kind = 'brief review'", (bank, into)
@@ -147,6 +139,7 @@ class BankMerges:
 
     def unmerge(self, bank: Bank, into: str, decision: int) -> None:
         """Undo a merge: create the bank again and move back what came from it."""
+        self._db.require(Level.ADMIN, all_banks=True)
         self._banks.add(replace(bank, aliases=()))
         back, known = bank.id, self._merge_rows(into, decision)
         wanted_by_others = self._wanted_by_others(into, decision)
@@ -426,7 +419,7 @@ class BankMerges:
         """Let the records that have no session be found in the other bank."""
         kinds = sorted({table.kind for table in _TABLES if table.kind})
         found = self._db.all(
-            f"SELECT {rows.PASSAGE} FROM passage AS t WHERE bank = ? "
+            f"SELECT {PASSAGE.columns} FROM passage AS t WHERE bank = ? "
             f"AND kind IN ({placeholders_for(kinds)}) AND NOT EXISTS (SELECT 1 FROM passage AS o "
             "WHERE o.bank = ? AND o.kind = t.kind AND o.id = t.id) "
             "AND NOT EXISTS (SELECT 1 FROM retained_memory AS r "
@@ -434,9 +427,9 @@ class BankMerges:
             (bank, *kinds, into),
         )
         for row in found:
-            passage = rows.passage_of(row)
+            passage = PASSAGE.record(row)
             labels.copy_labels(self._db, bank, into, passage.kind, passage.id)
-        self._passages.add([rows.passage_of(row)._replace(bank=into) for row in found])
+        self._passages.add([PASSAGE.record(row)._replace(bank=into) for row in found])
 
     def _return_passage(self, bank: str, into: str, kind: str, id: str, keeps: bool) -> None:
         for passage in self._passages.of_records(into, kind, [id]):

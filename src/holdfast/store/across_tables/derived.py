@@ -11,22 +11,24 @@ from holdfast.model.knowledge import Claim
 from holdfast.model.query import Passage
 from holdfast.model.records import Digest, Exchange
 from holdfast.model.uris import uri
-from holdfast.store.index.passages import FullTextIndex, PassageWriter
+from holdfast.principal import Level
+from holdfast.store.index.passages import FullTextIndex, Passages
 from holdfast.store.index.progress import StageProgress
-from holdfast.store.knowledge.concepts import ConceptWriter
-from holdfast.store.knowledge.facts import FactWriter
-from holdfast.store.knowledge.graph import GraphWriter
-from holdfast.store.knowledge.memories import MemoryWriter
-from holdfast.store.knowledge.rules import RuleWriter
-from holdfast.store.records.curation import CurationWriter
-from holdfast.store.records.sessions import DIGEST, SESSION, digest_row, mark_stale
-from holdfast.store.records.sources import SourceReader
-from holdfast.store.records.turns import TurnWriter
-from holdfast.store.sql import labels, rows
-from holdfast.store.sql.database import Database
+from holdfast.store.knowledge.concepts import Concepts
+from holdfast.store.knowledge.facts import Facts
+from holdfast.store.knowledge.graph import Graph
+from holdfast.store.knowledge.memories import Memories
+from holdfast.store.knowledge.rules import Rules
+from holdfast.store.records.curation import Curations
+from holdfast.store.records.sessions import DIGEST, SESSION, mark_stale
+from holdfast.store.records.sources import Sources
+from holdfast.store.records.turns import Turns
+from holdfast.store.sql import labels
+from holdfast.store.sql.database import Subject
 from holdfast.store.sql.statements import (
     upsert,
 )
+from holdfast.store.sql.table import EXCHANGE
 
 
 class HiddenTurn(NamedTuple):
@@ -70,36 +72,20 @@ _BANK_TABLES = (
 )  # fmt: skip
 
 
-class DerivedWriter:
+class DerivedRows(Subject):
     """Writes derived rows, and drops all of them so that they can be made again."""
 
-    def __init__(
-        self,
-        db: Database,
-        concepts: ConceptWriter,
-        curation: CurationWriter,
-        facts: FactWriter,
-        graph: GraphWriter,
-        index: FullTextIndex,
-        memories: MemoryWriter,
-        passages: PassageWriter,
-        progress: StageProgress,
-        rules: RuleWriter,
-        sources: SourceReader,
-        turns: TurnWriter,
-    ) -> None:
-        self._db = db
-        self._concepts = concepts
-        self._curation = curation
-        self._facts = facts
-        self._graph = graph
-        self._index = index
-        self._memories = memories
-        self._passages = passages
-        self._progress = progress
-        self._rules = rules
-        self._sources = sources
-        self._turns = turns
+    _concepts: Concepts
+    _curation: Curations
+    _facts: Facts
+    _full_text: FullTextIndex
+    _graph: Graph
+    _memories: Memories
+    _passages: Passages
+    _progress: StageProgress
+    _rules: Rules
+    _sources: Sources
+    _turns: Turns
 
     def put(self, bank: str, session: str, derived: Iterable[Derived], first: int = 0) -> None:
         """Replace the derived rows of a session from place `first` on, and its digest; it is no
@@ -125,10 +111,10 @@ class DerivedWriter:
         self, bank: str, session: str, item: Exchange | Digest | Claim | HiddenTurn | SupersededText
     ) -> None:
         if isinstance(item, Exchange):
-            self._db.run(upsert("exchange", rows.EXCHANGE, "bank, id"), rows.exchange_row(item))
+            EXCHANGE.put(self._db, item)
             labels.put_labels(self._db, item)
         elif isinstance(item, Digest):
-            self._db.run(upsert("digest", DIGEST, "bank, id"), digest_row(item))
+            self._db.run(upsert("digest", DIGEST.columns, "bank, id"), DIGEST.row(item))
         elif isinstance(item, Claim):
             self._facts.put_claim(item)
         elif isinstance(item, HiddenTurn):
@@ -171,8 +157,9 @@ class DerivedWriter:
 
     def drop_all(self) -> None:
         """Remove all derived rows; every session becomes stale."""
+        self._db.require(Level.WRITE, all_banks=True)
         # First make the index whole: words that it has lost could not be taken out of it.
-        self._index.rebuild()
+        self._full_text.rebuild()
         for table in ("exchange", "digest", "session_derivation", *_STAGE_TABLES):
             self._db.run(f"DELETE FROM {table}")
         self._concepts.drop()
@@ -192,7 +179,7 @@ class DerivedWriter:
         self._db.run(
             "INSERT INTO vector_count SELECT bank, model, count(*) FROM vector GROUP BY bank, model"
         )
-        self._index.rebuild()
+        self._full_text.rebuild()
 
     def clear_session(self, bank: str, session: str) -> None:
         """Remove all that was derived from a session which leaves a bank."""
@@ -213,6 +200,7 @@ class DerivedWriter:
 
     def move_source(self, id: int, bank: str) -> None:
         """Move a source and everything read from it to another bank."""
+        self._db.require(Level.WRITE, all_banks=True)
         source = self._sources.get(id)
         if source is None or source.bank == bank:
             return
@@ -228,7 +216,7 @@ class DerivedWriter:
 
     def _rebank_session(self, source: int, session: str, old: str, bank: str) -> None:
         """Move the turns that a session has from a source; those from other sources stay."""
-        columns = SESSION.removeprefix("bank, ")
+        columns = SESSION.columns.removeprefix("bank, ")
         self._db.run(
             f"INSERT INTO session (bank, {columns}) "
             f"SELECT CAST(? AS text), {columns} FROM session WHERE bank = ? AND id = ? "
@@ -266,6 +254,7 @@ class DerivedWriter:
     def move_summaries(self, session: str, old: str, bank: str) -> None:
         """Move the summaries of a session to its new bank, because they were paid for. That the old
         bank was reviewed stays there: nobody was asked about the rest of the new one."""
+        self._db.require(Level.WRITE, all_banks=True)
         own = "SELECT id FROM {} WHERE bank = ? AND session = ?"
         self._db.run(
             "UPDATE model_summary SET bank = ? WHERE bank = ? AND kind <> 'brief review' "

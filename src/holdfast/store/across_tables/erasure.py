@@ -1,7 +1,7 @@
 """Taking words out of the tables for good: whole records, or words out of every row.
 
 What an engine leaves behind on its disk, and copies of a memory, are its own affair
-(`store.sqlite.erasure`, `store.postgres.erasure`).
+(`store.sqlite.erasure`, `store.postgres.store`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,14 @@ from typing import Any, Protocol
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.curation import Action, Verdict
 from holdfast.model.uris import uri
-from holdfast.store.across_tables.parts import WriterParts
+from holdfast.principal import Level
+from holdfast.store.index.progress import StageProgress
+from holdfast.store.knowledge.concepts import Concepts
+from holdfast.store.knowledge.graph import Graph
+from holdfast.store.knowledge.memories import Memories
+from holdfast.store.knowledge.rules import Rules
+from holdfast.store.records.forge import ForgeRecords
+from holdfast.store.sql.database import Subject
 from holdfast.store.sql.statements import insert_missing
 
 
@@ -199,20 +206,19 @@ def _cleaned(column: str, word: Any, clean: Scrubber) -> Any:
     return json.dumps(cleaned, ensure_ascii=False, separators=(",", ":"))
 
 
-class Eraser:
+class Eraser(Subject):
     """Erases records and words. Nothing of this can be undone."""
 
-    def __init__(self, parts: WriterParts) -> None:
-        self._db = parts.database
-        self._concepts = parts.concepts
-        self._forge = parts.forge
-        self._graph = parts.graph
-        self._memories = parts.memories
-        self._progress = parts.progress
-        self._rules = parts.rules
+    _concepts: Concepts
+    _forge: ForgeRecords
+    _graph: Graph
+    _memories: Memories
+    _progress: StageProgress
+    _rules: Rules
 
     def erase(self, erasure: Erasure) -> None:
         """Remove rows, and the texts of decisions about them."""
+        self._db.require(Level.ADMIN)
         self._prepare()
         self._erase_summaries(erasure)
         self._erase_patterns(erasure)
@@ -354,6 +360,7 @@ class Eraser:
     def block_marks(self, bank: str, marks: Iterable[str], turns: Iterable[str] = ()) -> None:
         """Keep marks of content that must not be read again, and withhold the raw lines of
         turns."""
+        self._db.require(Level.ADMIN)
         self._db.run_many(insert_missing("erasure_mark", "bank, mark"), [(bank, m) for m in marks])
         self._db.run_many(
             "INSERT INTO hidden_record SELECT bank, 'raw', id, session FROM turn "
@@ -367,6 +374,7 @@ class Eraser:
 
     def scrub(self, clean: Scrubber) -> None:
         """Remove it from all canonical rows."""
+        self._db.require(Level.ADMIN, all_banks=True)
         self._prepare()
         found = list(find_words(self._db.stream, clean))
 
@@ -429,6 +437,7 @@ class Eraser:
 
     def erase_corrections(self, bank: str, names: Iterable[tuple[str, str]]) -> None:
         """Remove the texts of the corrections of these records."""
+        self._db.require(Level.ADMIN)
         listed = list(names)
         if listed:
             with self._writable_log():

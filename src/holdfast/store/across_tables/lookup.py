@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.corrections import corrected_commit, corrected_memory
@@ -12,15 +12,16 @@ from holdfast.model.knowledge import Memory
 from holdfast.model.query import RecordFilter
 from holdfast.model.records import Exchange, Turn
 from holdfast.model.team import Commit
-from holdfast.store.knowledge.concepts import ConceptReader
-from holdfast.store.knowledge.facts import CLAIM, FACT, claim_of, fact_of
-from holdfast.store.knowledge.memories import MEMORY, memory_of, with_closings
-from holdfast.store.knowledge.rules import PATTERN, RULE, pattern_of, rule_of
-from holdfast.store.records.curation import CurationReader
-from holdfast.store.records.sessions import DIGEST, SAID, SESSION, digest_of, session_of
-from holdfast.store.records.turns import TURN, corrected_turns, turn_of
+from holdfast.store.knowledge.concepts import Concepts
+from holdfast.store.knowledge.facts import CLAIM, FACT
+from holdfast.store.knowledge.memories import MEMORY, with_closings
+from holdfast.store.knowledge.rules import PATTERN, RULE
+from holdfast.store.records.curation import Curations
+from holdfast.store.records.sessions import DIGEST, SAID, SESSION
+from holdfast.store.records.turns import TURN, corrected_turns
 from holdfast.store.sql import labels, rows
-from holdfast.store.sql.database import Database
+from holdfast.store.sql.database import Subject
+from holdfast.store.sql.table import COMMIT, EXCHANGE, Table
 
 if TYPE_CHECKING:
     from holdfast.model.forge import Issue, Pull, Remark
@@ -29,28 +30,26 @@ if TYPE_CHECKING:
     from holdfast.model.knowledge import Claim, Concept, Fact, Pattern, Rule
     from holdfast.model.records import Digest, Session
     from holdfast.model.team import SharedRecord
-    from holdfast.store.records.forge import ForgeReader
+    from holdfast.store.records.forge import ForgeRecords
 
     _Known = Memory | Concept | Fact | Claim | Entity | Rule | Pattern
     _FromOthers = Pull | Issue | Remark | SharedRecord | ImportedRecord
     Record = Turn | Exchange | Digest | Session | Commit | _FromOthers | _Known
-    # The table of a kind, its columns, and what makes a record of a row.
-    _Findable = tuple[str, str, Callable[[rows.Row], Record]]
 else:
     # Nothing evaluates annotations, so nothing is imported for the classes that few recalls find.
     Record = object
 
-_FINDABLE: dict[str, _Findable] = {
-    "turn": ("visible_turn", TURN, turn_of),
-    "exchange": ("exchange", rows.EXCHANGE, rows.exchange_of),
-    "digest": ("digest", DIGEST, digest_of),
-    "session": ("visible_session", SESSION, session_of),
-    "commit": ("visible_commit", rows.COMMIT, rows.commit_of),
-    "memory": ("visible_memory", MEMORY, memory_of),
-    "rule": ("rule", RULE, rule_of),
-    "pattern": ("pattern", PATTERN, pattern_of),
-    "fact": ("fact", FACT, fact_of),
-    "claim": ("claim", CLAIM, claim_of),
+_TABLES: dict[str, Table[Any]] = {
+    "turn": TURN,
+    "digest": DIGEST,
+    "session": SESSION,
+    "memory": MEMORY,
+    "rule": RULE,
+    "pattern": PATTERN,
+    "exchange": EXCHANGE,
+    "commit": COMMIT,
+    "fact": FACT,
+    "claim": CLAIM,
 }
 _OF_FORGES = ("pull", "issue", "remark")
 # All kinds, in the order in which records of equal ids are returned. The modules of those that are
@@ -61,22 +60,22 @@ _KINDS = (
 )  # fmt: skip
 
 
-def _findable(kind: str) -> _Findable:
-    """How records of a kind are found."""
-    if kind in _FINDABLE:
-        return _FINDABLE[kind]
+def _table(kind: str) -> Table[Any]:
+    """The table of the records of a kind."""
+    if kind in _TABLES:
+        return _TABLES[kind]
     if kind == "shared":
-        from holdfast.store.records.shares import SHARED, shared_of
+        from holdfast.store.records.shares import SHARED
 
-        return "visible_shared_record", SHARED, shared_of
+        return SHARED
     if kind == "entity":
-        from holdfast.store.knowledge.graph import ENTITY, entity_of
+        from holdfast.store.knowledge.graph import ENTITY
 
-        return "entity", ENTITY, entity_of
+        return ENTITY
     if kind == "imported":
-        from holdfast.store.records.imports import IMPORTED, imported_of
+        from holdfast.store.records.imports import IMPORTED
 
-        return "visible_imported_record", IMPORTED, imported_of
+        return IMPORTED
     from holdfast.store.records.forge import FINDABLE
 
     return FINDABLE[kind]
@@ -109,35 +108,25 @@ class Counts(NamedTuple):
     imported: int = 0
 
 
-class RecordReader:
+class Records(Subject):
     """Finds records of any kind."""
 
-    def __init__(
-        self,
-        db: Database,
-        concepts: ConceptReader,
-        curation: CurationReader,
-        forge: Callable[[], ForgeReader],
-    ) -> None:
-        self._db = db
-        self._concepts = concepts
-        self._curation = curation
-        self._forge = forge
+    _concepts: Concepts
+    _curation: Curations
+    _forge: ForgeRecords
 
     def find(self, bank: str | None, kind: str, id: str, limit: int = 5) -> list[Record]:
         """Records whose id is, or starts with, `id`; `kind` "" means all kinds."""
         if kind in ("pull", "issue") and _is_number(id):
-            return [*self._forge().by_number(bank, kind, int(id), limit)]
-        where, values = self._db.in_bank(bank)
+            return [*self._forge.by_number(bank, kind, int(id), limit)]
         found: list[Record] = []
-        for table, columns, make in map(_findable, [k for k in _KINDS if kind in ("", k)]):
+        span = (rows.text(id), rows.text(id) + "\U0010ffff", limit)
+        for table in map(_table, [k for k in _KINDS if kind in ("", k)]):
             # A range, not LIKE: it uses the index and nothing in an id is a wildcard.
-            hits = self._db.all(
-                f"SELECT {columns} FROM {table} WHERE {where} AND id >= ? AND id < ? "
-                "ORDER BY id LIMIT ?",
-                (*values, rows.text(id), rows.text(id) + "\U0010ffff", limit),
+            hits = table.find(
+                self._db, bank, "AND id >= ? AND id < ? ORDER BY id LIMIT ?", span, hidden=False
             )
-            found += [self._corrected(make(row)) for row in hits]
+            found += map(self._corrected, hits)
         if kind == "concept" or (not kind and len(found) < limit):
             concepts = self._concepts.by_id(bank, id, limit)
             found += [c for c in concepts if kind or c.id.startswith(id)]
@@ -195,7 +184,7 @@ class RecordReader:
         from holdfast.model.forge import Issue, Pull, Remark
 
         assert isinstance(record, Pull | Issue | Remark)
-        return self._forge().corrected(record)
+        return self._forge.corrected(record)
 
     def _corrected_commit(self, commit: Commit) -> Commit:
         corrected = self._corrected(commit)

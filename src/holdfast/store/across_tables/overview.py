@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.query import RecordFilter
 from holdfast.store.sql import labels
-from holdfast.store.sql.database import Database
+from holdfast.store.sql.database import Subject
 from holdfast.store.sql.statements import batches, placeholders_for
 
 
@@ -61,11 +61,8 @@ def _like(text: str) -> str:
     return f"%{escaped}%"
 
 
-class OverviewReader:
+class Overview(Subject):
     """Reads them."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def counts_by_period(
         self,

@@ -12,8 +12,9 @@ from holdfast.model.knowledge import Memory
 from holdfast.model.query import Passage, TimelinePosition
 from holdfast.model.trust import Status
 from holdfast.store.sql import labels, rows, timeline
-from holdfast.store.sql.database import Database
+from holdfast.store.sql.database import Subject
 from holdfast.store.sql.statements import batches, placeholders_for
+from holdfast.store.sql.table import PASSAGE
 
 TYPE_CHECKING = False  # `typing` delays hooks: see `lazy_named_tuple`
 if TYPE_CHECKING:
@@ -62,11 +63,11 @@ class FullTextIndex(Protocol):
         since: str,
         until: str,
     ) -> list[list[Match]]:
-        """As `PassageReader.search_each`."""
+        """As `Passages.search_each`."""
         ...
 
     def term_frequencies(self, bank: str | None, terms: Sequence[str], most: int) -> list[int]:
-        """As `PassageReader.term_frequencies`."""
+        """As `Passages.term_frequencies`."""
         ...
 
     def add(self, passages: Sequence[Passage]) -> None:
@@ -90,12 +91,10 @@ class FullTextIndex(Protocol):
 _PARTS_BATCH = 500
 
 
-class PassageReader:
+class Passages(Subject):
     """Searches and lists passages."""
 
-    def __init__(self, db: Database, index: FullTextIndex) -> None:
-        self._db = db
-        self._index = index
+    _full_text: FullTextIndex
 
     def search(
         self,
@@ -110,7 +109,7 @@ class PassageReader:
         or a phrase, taken literally: nothing in it is an operator. Only a word with an ellipsis
         after it means all words that begin like that (`word_forms.is_start`). Parts of words are
         found as well (`word_forms.index_parts`)."""
-        return self._index.search(bank, terms, [LayerLimit(layers, limit)], since, until)[0]
+        return self.search_each(bank, terms, [LayerLimit(layers, limit)], since, until)[0]
 
     def search_each(
         self,
@@ -122,11 +121,25 @@ class PassageReader:
     ) -> list[list[Match]]:
         """The results of `search` for each of these sets of layers. The first has those of all
         others; ranking it takes most of the time, and the others take little more."""
-        return self._index.search(bank, terms, wanted, since, until)
+        if bank is not None or self._db.within is None:
+            return self._full_text.search(bank, terms, wanted, since, until)
+        # The index can search one bank or all.
+        found: list[list[Match]] = [[] for _ in wanted]
+        for one in self._db.within:
+            each = self._full_text.search(one, terms, wanted, since, until)
+            for some, more in zip(found, each, strict=True):
+                some += more
+        return [
+            sorted(some, key=lambda match: -match.score)[: one.limit]
+            for some, one in zip(found, wanted, strict=True)
+        ]
 
     def term_frequencies(self, bank: str | None, terms: Sequence[str], most: int) -> list[int]:
         """In how many passages each term occurs, counted up to `most`."""
-        return self._index.term_frequencies(bank, terms, most)
+        if bank is not None or self._db.within is None:
+            return self._full_text.term_frequencies(bank, terms, most)
+        counted = [self._full_text.term_frequencies(one, terms, most) for one in self._db.within]
+        return [min(sum(each), most) for each in zip(*counted, strict=True)] or [0] * len(terms)
 
     def count(self, bank: str | None, most: int) -> int:
         """How many passages there are, counted up to `most`."""
@@ -154,11 +167,11 @@ class PassageReader:
         where, values = self._db.in_bank(bank)
         span, times = time_condition(since, until)
         found = self._db.all(
-            f"SELECT {rows.PASSAGE} FROM passage WHERE {where} AND kind = ? AND {span} "
+            f"SELECT {PASSAGE.columns} FROM passage WHERE {where} AND kind = ? AND {span} "
             "ORDER BY time DESC, id LIMIT ?",
             (*values, kind, *times, limit),
         )
-        return [rows.passage_of(row) for row in found]
+        return PASSAGE.records(found)
 
     def of_turns(self, bank: str, places: Iterable[tuple[str, int]]) -> list[Passage]:
         """The passages of the turns at some places, each a session and a number in it, in order."""
@@ -166,10 +179,10 @@ class PassageReader:
         # A join: for a list of pairs SQLite would look through all sessions of the bank.
         for some in batches(sorted(set(places))):
             found += [
-                rows.passage_of(row)
+                PASSAGE.record(row)
                 for row in self._db.all(
                     f"WITH place (named, n) AS (VALUES {', '.join(['(?, ?)'] * len(some))}) "
-                    f"SELECT {rows.PASSAGE} FROM place {self._db.dialect.ordered_join} passage "
+                    f"SELECT {PASSAGE.columns} FROM place {self._db.dialect.ordered_join} passage "
                     "ON bank = ? AND session = named AND kind = 'turn' AND seq = n "
                     "ORDER BY session, seq",
                     (*chain.from_iterable(some), bank),
@@ -180,11 +193,11 @@ class PassageReader:
     def of_records(self, bank: str, kind: str, ids: Sequence[str]) -> list[Passage]:
         """The passages of some records of a kind, by id; those without one are left out."""
         found = self._db.all(
-            f"SELECT {rows.PASSAGE} FROM passage WHERE bank = ? AND kind = ? "
+            f"SELECT {PASSAGE.columns} FROM passage WHERE bank = ? AND kind = ? "
             f"AND id IN ({placeholders_for(ids)}) ORDER BY id",
             (bank, kind, *ids),
         )
-        return [rows.passage_of(row) for row in found]
+        return PASSAGE.records(found)
 
     def known_hashes(self, bank: str, hashes: Sequence[str]) -> set[str]:
         """Those of some hashes of texts that passages have."""
@@ -204,11 +217,11 @@ class PassageReader:
         """The passages with this very text in them, the last ones first. Reads all of a bank."""
         where, values = self._db.in_bank(bank)
         found = self._db.all(
-            f"SELECT {rows.PASSAGE} FROM passage WHERE {where} "
+            f"SELECT {PASSAGE.columns} FROM passage WHERE {where} "
             f"AND {self._db.dialect.position}(body, ?) > 0 ORDER BY number DESC LIMIT ?",
             (*values, rows.text(text).replace("\x00", ""), limit),
         )
-        return [rows.passage_of(row) for row in found]
+        return PASSAGE.records(found)
 
     def around(
         self,
@@ -227,10 +240,6 @@ class PassageReader:
         """How many passages of these kinds have no time, counted up to `most`."""
         return timeline.undated(self._db, self._db.bank_ids(bank), kinds, most)
 
-
-class PassageWriter(PassageReader):
-    """Writes passages."""
-
     def replace(self, record: StandaloneRecord, passage: Passage | None) -> None:
         """Replace the passage by which a record is found; None removes it."""
         name = (record.bank, record_kind(record), record.id)
@@ -247,7 +256,7 @@ class PassageWriter(PassageReader):
 
     def add(self, passages: Sequence[Passage]) -> None:
         """Add passages."""
-        self._index.add(passages)
+        self._full_text.add(passages)
 
     def mark_parts_missing(self) -> None:
         """Let `add_missing_parts` go through all passages."""
@@ -269,7 +278,7 @@ class PassageWriter(PassageReader):
             "ORDER BY number DESC LIMIT ?",
             (bank, highest, limit),
         )
-        self._index.add_parts(bank, [NumberedPassage(*row) for row in found])
+        self._full_text.add_parts(bank, [NumberedPassage(*row) for row in found])
         if len(found) < limit:
             self._db.run("DELETE FROM unindexed_parts WHERE bank = ?", (bank,))
         else:

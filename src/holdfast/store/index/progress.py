@@ -4,7 +4,7 @@ and prompts that derived rows were made with."""
 from __future__ import annotations
 
 from holdfast.lazy_named_tuple import NamedTuple
-from holdfast.store.sql.database import Database
+from holdfast.store.sql.database import Subject
 from holdfast.store.sql.statements import insert, upsert
 
 
@@ -55,11 +55,8 @@ def _left_out(vectors: bool) -> str:
     return ":none" if vectors else _VECTORS
 
 
-class StageProgress:
+class StageProgress(Subject):
     """The work lists of stages."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def unseen_changes(
         self, bank: str, stage: str, version: int, limit: int = 1000, vectors: bool = False
@@ -117,11 +114,8 @@ class StageProgress:
         self.mark_changed(bank, _VECTORS)
 
 
-class DerivationVersions:
+class DerivationVersions(Subject):
     """Finds what was made with older versions."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def of_session(self, bank: str, session: str) -> int:
         """The version of the rules that made a session's derived rows."""

@@ -8,9 +8,10 @@ from typing import Protocol
 
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.query import Passage
-from holdfast.store.sql import rows
-from holdfast.store.sql.database import Database
+from holdfast.principal import Level
+from holdfast.store.sql.database import Subject
 from holdfast.store.sql.statements import batches, insert_missing, placeholders_for
+from holdfast.store.sql.table import PASSAGE
 
 
 class StoredVector(NamedTuple):
@@ -50,19 +51,19 @@ class VectorIndex(Protocol):
     def nearest(
         self, bank: str, model: str, query: bytes, limit: int, kinds: Sequence[str]
     ) -> list[StoredVector] | None:
-        """As `VectorReader.nearest`."""
+        """As `Vectors.nearest`."""
         ...
 
     def unindexed(self, bank: str, model: str) -> int | None:
-        """As `VectorReader.unindexed`."""
+        """As `Vectors.unindexed`."""
         ...
 
     def problem(self) -> str:
-        """As `VectorReader.problem`."""
+        """As `Vectors.problem`."""
         ...
 
     def try_again(self) -> str:
-        """As `VectorWriter.try_again`."""
+        """As `Vectors.try_again`."""
         ...
 
     def put(self, bank: str, model: str, vectors: Sequence[tuple[str, int, bytes]]) -> bool:
@@ -70,16 +71,14 @@ class VectorIndex(Protocol):
         ...
 
     def index(self, model: str) -> bool:
-        """As `VectorWriter.index`."""
+        """As `Vectors.index`."""
         ...
 
 
-class VectorReader:
+class Vectors(Subject):
     """Reads vectors."""
 
-    def __init__(self, db: Database, index: VectorIndex | None) -> None:
-        self._db = db
-        self._index = index
+    _vector_index: VectorIndex | None
 
     def span(self, bank: str, model: str) -> VectorSpan:
         """How many vectors of a model there are, and their range of numbers."""
@@ -132,26 +131,26 @@ class VectorReader:
         """At least `limit` vectors that are nearest to a query, of passages of some kinds or of
         all, and some of the farthest, in any order: the caller compares them exactly. None where
         the store has no vector search, or not a good enough one."""
-        if self._index is None:
+        if self._vector_index is None:
             return None
-        return self._index.nearest(bank, model, query, limit, kinds)
+        return self._vector_index.nearest(bank, model, query, limit, kinds)
 
     def unindexed(self, bank: str, model: str) -> int | None:
         """How many vectors are missing in the store's own vector index; None where it has none."""
-        return None if self._index is None else self._index.unindexed(bank, model)
+        return None if self._vector_index is None else self._vector_index.unindexed(bank, model)
 
     def problem(self) -> str:
         """Why the store's own vector search is not used although it has one; "" if nothing is
         wrong."""
-        return "" if self._index is None else self._index.problem()
+        return "" if self._vector_index is None else self._vector_index.problem()
 
     def passages(self, bank: str, model: str, numbers: Sequence[int]) -> list[tuple[int, Passage]]:
         """The passages that the vectors with these numbers belong to, each with the number."""
-        columns = ", ".join(f"passage.{name}" for name in rows.PASSAGE.split(", "))
+        columns = PASSAGE.of("passage")
         found: list[tuple[int, Passage]] = []
         for some in batches(numbers):
             found += [
-                (row[0], rows.passage_of(row[1:]))
+                (row[0], PASSAGE.record(row[1:]))
                 for row in self._db.all(
                     f"SELECT vector.number, {columns} FROM vector {self._db.dialect.ordered_join} "
                     "passage "
@@ -171,11 +170,11 @@ class VectorReader:
         where, values = self._db.in_bank(bank)
         missing_vector, more = _has_no_vector(model, kinds)
         found = self._db.all(
-            f"SELECT {rows.PASSAGE} FROM passage WHERE {where} AND {missing_vector} "
+            f"SELECT {PASSAGE.columns} FROM passage WHERE {where} AND {missing_vector} "
             "ORDER BY time DESC, number DESC LIMIT ?",
             (*values, *more, limit),
         )
-        return [rows.passage_of(row) for row in found]
+        return PASSAGE.records(found)
 
     def count_unembedded(self, model: str, kinds: Sequence[str] = ()) -> int:
         """How many passages have no vector of the model yet."""
@@ -232,14 +231,10 @@ class VectorReader:
         )
         return row[0] if row else ""
 
-
-class VectorWriter(VectorReader):
-    """Writes vectors."""
-
     def put(self, bank: str, model: str, vectors: Iterable[tuple[str, int, bytes]]) -> None:
         """Store vectors by hash and part; known ones stay."""
         some = list(vectors)
-        if self._index is None or not self._index.put(bank, model, some):
+        if self._vector_index is None or not self._vector_index.put(bank, model, some):
             self._db.run_many(
                 insert_missing("vector", "bank, model, hash, part, data"),
                 [(bank, model, hash, part, data) for hash, part, data in some],
@@ -248,12 +243,13 @@ class VectorWriter(VectorReader):
     def index(self, model: str) -> bool:
         """Add all vectors of a model to the store's own index, in transactions of its own, and
         build what large banks need; False where the store has no index of its own."""
-        return self._index is not None and self._index.index(model)
+        return self._vector_index is not None and self._vector_index.index(model)
 
     def try_again(self) -> str:
         """Try the store's own vector search, after what was wrong with it was mended; returns the
         problem that is left. If it crashes the server, all connections to it are lost once."""
-        return "" if self._index is None else self._index.try_again()
+        self._db.require(Level.ADMIN)
+        return "" if self._vector_index is None else self._vector_index.try_again()
 
     def prune(self, keep: str) -> int:
         """Remove vectors of other models than `keep`, and of texts that no passage has any more;

@@ -7,16 +7,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from holdfast.language import words
+from holdfast.lazy_dataclass import replace
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.knowledge import Concept, ConceptEvent
 from holdfast.model.query import Passage
 from holdfast.model.uris import parse_uri, uri
-from holdfast.store.index.passages import PassageWriter
+from holdfast.store.index.passages import Passages
 from holdfast.store.sql import labels, rows
-from holdfast.store.sql.database import Database
+from holdfast.store.sql.database import Subject
 from holdfast.store.sql.statements import insert, upsert
-
-CONCEPT = "bank, id, name, summary, founded, updated, trust, files, keywords, history"
+from holdfast.store.sql.table import PASSAGE, Table
 
 
 class Keyword(NamedTuple):
@@ -64,36 +64,30 @@ def _stored(passage: Passage | None) -> Passage | None:
     return passage._replace(body=rows.text(passage.body), context=rows.text(passage.context))
 
 
-def concept_of(row: rows.Row, members: Iterable[str] = ()) -> Concept:
-    """`CONCEPT`; its members are in a table of their own."""
-    fields = rows.named_fields(CONCEPT, row)
-    for name in ("files", "keywords"):
-        fields[name] = rows.as_tuple(fields[name])
-    fields["history"] = tuple(ConceptEvent(*event) for event in json.loads(fields["history"]))
-    return Concept(**rows.with_enums(fields), members=tuple(members))
+def _history(cell: str) -> tuple[ConceptEvent, ...]:
+    return tuple(ConceptEvent(*event) for event in json.loads(cell))
 
 
-def concept_row(concept: Concept) -> rows.Row:
-    """`CONCEPT`."""
-    c = concept
-    history = json.dumps(c.history, ensure_ascii=False, separators=(",", ":"))
-    return (
-        c.bank, c.id, rows.text(c.name), rows.text(c.summary), c.founded, c.updated, c.trust.value,
-        rows.as_list(c.files), rows.as_list(c.keywords), history,
-    )  # fmt: skip
+# The members are in a table of their own.
+CONCEPT = Table(
+    "concept",
+    Concept,
+    fields="bank id name summary founded updated trust files keywords history".split(),
+    visible="visible_concept",
+    convert={"history": (rows.dumps, _history)},
+)
 
 
-class ConceptReader:
+class Concepts(Subject):
     """Reads concepts and keywords."""
 
-    def __init__(self, db: Database) -> None:
-        self._db = db
+    _passages: Passages
 
     def latest(self, bank: str | None, limit: int = 20) -> list[Concept]:
         """Concepts, the most recently updated first."""
         where, values = self._db.in_bank(bank)
         found = self._db.all(
-            f"SELECT {CONCEPT} FROM visible_concept WHERE {where} "
+            f"SELECT {CONCEPT.columns} FROM visible_concept WHERE {where} "
             "ORDER BY updated DESC, id, bank LIMIT ?",
             (*values, limit),
         )
@@ -102,8 +96,8 @@ class ConceptReader:
     def of_record(self, bank: str, kind: str, id: str) -> Concept | None:
         """The concept that a record is in."""
         row = self._db.one(
-            f"SELECT {CONCEPT} FROM visible_concept WHERE bank = ? AND id = (SELECT concept "
-            "FROM concept_member WHERE concept_member.bank = ? AND kind = ? "
+            f"SELECT {CONCEPT.columns} FROM visible_concept WHERE bank = ? AND id = "
+            "(SELECT concept FROM concept_member WHERE concept_member.bank = ? AND kind = ? "
             "AND concept_member.id = ?)",
             (bank, bank, kind, id),
         )
@@ -114,20 +108,20 @@ class ConceptReader:
             "SELECT kind, id FROM concept_member WHERE bank = ? AND concept = ? ORDER BY position",
             row[:2],
         )
-        return concept_of(row, (uri(kind, id) for kind, id in found))
+        return replace(CONCEPT.record(row), members=tuple(uri(kind, id) for kind, id in found))
 
     def by_id(self, bank: str | None, id: str, limit: int) -> list[Concept]:
         """By id or the start of one; else by the id of a concept that was merged into another."""
         where, values = self._db.in_bank(bank)
         span = (rows.text(id), rows.text(id) + "\U0010ffff")
         found = self._db.all(
-            f"SELECT {CONCEPT} FROM visible_concept WHERE {where} AND id >= ? AND id < ? "
+            f"SELECT {CONCEPT.columns} FROM visible_concept WHERE {where} AND id >= ? AND id < ? "
             "ORDER BY id LIMIT ?",
             (*values, *span, limit),
         )
         if not found:
             found = self._db.all(
-                f"SELECT {CONCEPT} FROM visible_concept WHERE {where} AND EXISTS (SELECT 1 "
+                f"SELECT {CONCEPT.columns} FROM visible_concept WHERE {where} AND EXISTS (SELECT 1 "
                 "FROM concept_member AS m WHERE m.bank = visible_concept.bank "
                 "AND m.concept = visible_concept.id AND m.alias = ?) LIMIT ?",
                 (*values, rows.text(id), limit),
@@ -189,14 +183,6 @@ class ConceptReader:
         ordered = sorted(found or (), key=lambda b: (b.kind, b.id, b.bank))
         return sorted(ordered, key=lambda b: b.time, reverse=True)[:limit]
 
-
-class ConceptWriter(ConceptReader):
-    """Writes concepts."""
-
-    def __init__(self, db: Database, passages: PassageWriter) -> None:
-        super().__init__(db)
-        self._passages = passages
-
     def features(self, bank: str) -> dict[str, str]:
         """What was kept of each exchange to group it by; without those that were never read."""
         found = self._db.all(
@@ -216,7 +202,9 @@ class ConceptWriter(ConceptReader):
         written or removed."""
         known = {
             row[1]: row
-            for row in self._db.all(f"SELECT {CONCEPT} FROM concept WHERE bank = ?", (bank,))
+            for row in self._db.all(
+                f"SELECT {CONCEPT.columns} FROM concept WHERE bank = ?", (bank,)
+            )
         }
         members = self._members(bank)
         changed = 0
@@ -245,19 +233,19 @@ class ConceptWriter(ConceptReader):
         members: dict[str, list[tuple[str, str, str]]],
     ) -> bool:
         concept, passage, aliases = made
-        row = concept_row(concept)
+        row = CONCEPT.row(concept)
         own = [
             (*_named(member), alias) for member, alias in zip(concept.members, aliases, strict=True)
         ]
         shown = self._db.one(
-            f"SELECT {rows.PASSAGE} FROM passage WHERE bank = ? AND kind = 'concept' AND id = ?",
+            f"SELECT {PASSAGE.columns} FROM passage WHERE bank = ? AND kind = 'concept' AND id = ?",
             row[:2],
         )
-        same = (rows.passage_of(shown) if shown else None) == _stored(passage)
+        same = (PASSAGE.record(shown) if shown else None) == _stored(passage)
         if known == row and members.get(concept.id) == own and same:
             return False
         self._remove_concept(concept.bank, concept.id)
-        self._db.run(insert("concept", CONCEPT), row)
+        self._db.run(insert("concept", CONCEPT.columns), row)
         self._db.run_many(
             upsert("concept_member", "bank, kind, id, concept, alias, position", "bank, kind, id"),
             [

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from holdfast.lazy_named_tuple import NamedTuple
-from holdfast.model.graph import Entity, EntityKind, MentionRole, Node, ProvenAlias, SpellingSource
+from holdfast.model.graph import Entity, MentionRole, Node, ProvenAlias, SpellingSource
 from holdfast.model.query import Passage
 from holdfast.store.sql import rows
-from holdfast.store.sql.database import Database
+from holdfast.store.sql.database import Subject
 from holdfast.store.sql.statements import (
     batches,
     insert,
@@ -22,8 +22,9 @@ from holdfast.store.sql.statements import (
     placeholders,
     placeholders_for,
 )
+from holdfast.store.sql.table import PASSAGE, Table
 
-ENTITY = "bank, id, kind, name, aliases, mentions"
+ENTITY = Table("entity", Entity)
 
 
 class Spelling(NamedTuple):
@@ -86,7 +87,7 @@ _ENTITY = "entity.number, entity.id, entity.name, entity.mentions, entity.kind"
 
 _NODE = "number, kind, id, session, time"
 
-_PASSAGE = ", ".join(f"passage.{name}" for name in rows.PASSAGE.split(", "))
+_PASSAGE = PASSAGE.of("passage")
 
 # Joins an exchange to the memories retained from it.
 _WITHIN = (
@@ -101,35 +102,21 @@ _MEMORY_JOIN = (
 
 
 def _row(entity: Entity, mentions: int) -> rows.Row:
-    return (*entity_row(entity)[:-1], mentions)
+    return (*ENTITY.row(entity)[:-1], mentions)
 
 
-def entity_of(row: rows.Row) -> Entity:
-    """`ENTITY`."""
-    return Entity(row[0], row[1], EntityKind(row[2]), row[3], rows.as_tuple(row[4]), row[5])
-
-
-def entity_row(entity: Entity) -> rows.Row:
-    """`ENTITY`."""
-    e = entity
-    return e.bank, e.id, e.kind.value, e.name, rows.as_list(e.aliases), e.mentions
-
-
-class GraphReader:
+class Graph(Subject):
     """Reads the graph."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def entities(self, bank: str | None, limit: int = 100) -> list[Entity]:
         """Entities, those in most records first."""
         where, values = self._db.in_bank(bank)
         found = self._db.all(
-            f"SELECT {ENTITY} FROM entity WHERE {where} "
+            f"SELECT {ENTITY.columns} FROM entity WHERE {where} "
             "ORDER BY mentions DESC, name, id, bank LIMIT ?",
             (*values, limit),
         )
-        return [entity_of(row) for row in found]
+        return ENTITY.records(found)
 
     def entity(self, bank: str, id: str) -> GraphEntity | None:
         """The entity with an id: its own, or that of any of its spellings."""
@@ -286,7 +273,7 @@ class GraphReader:
                 f"AND {self._db.dialect.no_index}graph_node.bank = ?",
                 (*some, bank),
             )
-            found += [(row[0], rows.passage_of(row[1:])) for row in rows_of]
+            found += [(row[0], PASSAGE.record(row[1:])) for row in rows_of]
         return found
 
     def node_memory_passages(self, bank: str, nodes: Sequence[int]) -> list[tuple[int, Passage]]:
@@ -306,12 +293,8 @@ class GraphReader:
                 f"{self._db.dialect.no_index}graph_node.bank = ? ORDER BY 1, passage.id",
                 (*some, bank),
             )
-            found += [(row[0], rows.passage_of(row[1:])) for row in rows_of]
+            found += [(row[0], PASSAGE.record(row[1:])) for row in rows_of]
         return found
-
-
-class GraphWriter(GraphReader):
-    """Writes the graph."""
 
     def node_hashes(self, bank: str, session: str) -> dict[tuple[str, str], str]:
         """By kind and id, the hashes of the records of a session that the graph has."""
@@ -416,13 +399,13 @@ class GraphWriter(GraphReader):
         new = [_row(one.entity, counts[n]) for n, one in enumerate(wanted)]
         known = {
             row[1]: row
-            for row in self._db.all(f"SELECT {ENTITY} FROM entity WHERE bank = ?", (bank,))
+            for row in self._db.all(f"SELECT {ENTITY.columns} FROM entity WHERE bank = ?", (bank,))
         }
         kept = {row[1]: row for row in new}
         gone = [(bank, id) for id in known if id not in kept]
         self._db.run_many("DELETE FROM entity WHERE bank = ? AND id = ?", gone)
         self._db.run_many(
-            f"INSERT INTO entity ({ENTITY}) VALUES ({placeholders(ENTITY)}) "
+            f"INSERT INTO entity ({ENTITY.columns}) VALUES ({placeholders(ENTITY.columns)}) "
             "ON CONFLICT (bank, id) DO UPDATE SET kind = excluded.kind, name = excluded.name, "
             "aliases = excluded.aliases, mentions = excluded.mentions",
             [row for row in new if known.get(row[1]) != row],

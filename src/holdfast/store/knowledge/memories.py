@@ -20,29 +20,53 @@ from holdfast.model.opinions import (
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import uri
-from holdfast.store.index.passages import PassageWriter
+from holdfast.store.index.passages import Passages
 from holdfast.store.index.progress import StageProgress
 from holdfast.store.records.curation import (
     CURATION_STATE,
-    CurationReader,
-    curation_state_of,
+    Curations,
 )
 from holdfast.store.sql import rows
-from holdfast.store.sql.database import Database
+from holdfast.store.sql.database import Database, Subject
 from holdfast.store.sql.statements import (
     insert,
     insert_missing,
-    placeholders,
 )
+from holdfast.store.sql.table import Table
+
+
+def _memory(
+    bank: str,
+    id: str,
+    time: str,
+    who: str,
+    text: str,
+    network: Network,
+    place: str,
+    why: str,
+    confidence: float | None,
+    trust: Trust,
+    status: Status,
+    favour: tuple[str, ...],
+    against: tuple[str, ...],
+    seen: int,
+    kind: Kind | None,
+) -> Memory:
+    """A memory, which is valid from its time on."""
+    return Memory(
+        bank, id, network, text, trust, time, place, who, why, confidence, status,
+        Validity(since=time, learned=time), favour, against, seen=seen, kind=kind,
+    )  # fmt: skip
+
 
 REMEMBERED = "bank, id, time, who, text, trust"
-MEMORY = (
-    "bank, id, time, who, text, network, place, why, confidence, trust, status, favour, against, "
-    "seen, kind"
-)
-OCCURRENCE = (
-    "key, seq, time, network, what, trust, place, who, why, context, evidence, needs, confidence, "
-    "kind, worth"
+MEMORY = Table("visible_memory", _memory)
+OCCURRENCE = Table(
+    "memory_occurrence",
+    MemoryOccurrence,
+    "bank, session, key",
+    renamed={"where": "place"},
+    beside=("bank", "session"),
 )
 RETAINED = (
     "bank, id, key, time, network, what, trust, place, who, why, evidence, seen, confidence, kind, "
@@ -76,40 +100,14 @@ NOT_CLOSED = (
 
 
 def memory_of(row: rows.Row) -> Memory:
-    """`MEMORY`. It is valid from its time on."""
-    bank, id, time, who, text, network, place, why, confidence, trust, status, *rest = row
-    # The worth is read where memories are ranked by it.
-    favour, against, seen, kind, *worth = rest
-    return Memory(
-        bank, id, Network(network), text, Trust(trust), when=time, where=place, who=who, why=why,
-        confidence=confidence, status=Status(status),
-        validity=Validity(since=time, learned=time), evidence_for=rows.as_tuple(favour),
-        evidence_against=rows.as_tuple(against), seen=seen, kind=Kind(kind) if kind else None,
-        worth=worth[0] if worth else None,
-    )  # fmt: skip
+    """`MEMORY`, and its worth where memories are ranked by it."""
+    memory = MEMORY.record(row[: len(MEMORY.names)])
+    return replace(memory, worth=row[-1]) if len(row) > len(MEMORY.names) else memory
 
 
 def remembered_row(memory: Memory) -> rows.Row:
     """`REMEMBERED`."""
     return memory.bank, memory.id, memory.when, memory.who, memory.what, memory.trust.value
-
-
-def occurrence_of(row: rows.Row) -> MemoryOccurrence:
-    """`OCCURRENCE`."""
-    key, seq, time, network, what, trust, place, who, why, context, evidence, *rest = row
-    needs, confidence, kind, worth = rest
-    return MemoryOccurrence(
-        key, seq, time, Network(network), what, Trust(trust), place, who, why, context,
-        rows.as_tuple(evidence), needs, confidence, Kind(kind) if kind else None, worth,
-    )  # fmt: skip
-
-
-def occurrence_row(s: MemoryOccurrence) -> rows.Row:
-    """`OCCURRENCE`."""
-    return (
-        s.key, s.seq, s.time, s.network.value, s.what, s.trust.value, s.where, s.who, s.why,
-        s.context, rows.as_list(s.evidence), s.needs, s.confidence, s.kind or "", s.worth,
-    )  # fmt: skip
 
 
 def retained_row(key: str, m: Memory) -> rows.Row:
@@ -120,11 +118,12 @@ def retained_row(key: str, m: Memory) -> rows.Row:
     )  # fmt: skip
 
 
-class MemoryReader:
+class Memories(Subject):
     """Reads memories without hidden ones and with corrections applied."""
 
-    def __init__(self, db: Database) -> None:
-        self._db = db
+    _passages: Passages
+    _progress: StageProgress
+    _curation: Curations
 
     def remembered(self, bank: str, limit: int = 100) -> list[Memory]:
         """The texts that people asked to remember, the latest first."""
@@ -199,22 +198,6 @@ class MemoryReader:
             corrected_memory(m, corrections[m.id]) if m.id in corrections else m for m in memories
         ]
 
-
-class MemoryWriter(MemoryReader):
-    """Writes memories."""
-
-    def __init__(
-        self,
-        db: Database,
-        curation: CurationReader,
-        passages: PassageWriter,
-        progress: StageProgress,
-    ) -> None:
-        super().__init__(db)
-        self._curation = curation
-        self._passages = passages
-        self._progress = progress
-
     def put_remembered(self, memory: Memory) -> None:
         """Keep a text that a person asked to remember; a known one stays as it is."""
         self._db.run(insert_missing("remembered_memory", REMEMBERED), remembered_row(memory))
@@ -251,13 +234,7 @@ class MemoryWriter(MemoryReader):
 
     def occurrences(self, bank: str, session: str) -> list[MemoryOccurrence]:
         """The occurrences of memories in one session, by key."""
-        found = self._db.all(
-            f"SELECT {OCCURRENCE} FROM memory_occurrence WHERE bank = ? AND session = ? "
-            "ORDER "
-            "BY key",
-            (bank, session),
-        )
-        return [occurrence_of(row) for row in found]
+        return OCCURRENCE.find(self._db, bank, "AND session = ? ORDER BY key", (session,))
 
     def put_occurrences(
         self,
@@ -267,11 +244,7 @@ class MemoryWriter(MemoryReader):
     ) -> None:
         """Replace the occurrences of a session."""
         self.clear_session(bank, session, 0)
-        self._db.run_many(
-            f"INSERT INTO memory_occurrence (bank, session, {OCCURRENCE}) "
-            f"VALUES (?, ?, {placeholders(OCCURRENCE)})",
-            [(bank, session, *occurrence_row(occurrence)) for occurrence in occurrences],
-        )
+        OCCURRENCE.add(self._db, occurrences, bank, session)
         self._hide_keys(bank, session, 0)
 
     def changed_keys(self, bank: str) -> list[str]:
@@ -282,12 +255,12 @@ class MemoryWriter(MemoryReader):
     def occurrences_of_key(self, bank: str, key: str) -> list[SessionOccurrence]:
         """All occurrences of a key, by time and session."""
         found = self._db.all(
-            f"SELECT session, {OCCURRENCE} FROM memory_occurrence WHERE bank = ? AND key "
+            f"SELECT session, {OCCURRENCE.columns} FROM memory_occurrence WHERE bank = ? AND key "
             "= ? "
             "ORDER BY time, session",
             (bank, key),
         )
-        return [SessionOccurrence(row[0], occurrence_of(row[1:])) for row in found]
+        return [SessionOccurrence(row[0], OCCURRENCE.record(row[1:])) for row in found]
 
     def put_retained(
         self, bank: str, key: str, memory: Memory | None, passage: Passage | None
@@ -348,12 +321,8 @@ class MemoryWriter(MemoryReader):
 
 def memory_corrections(db: Database, bank: str) -> dict[str, CurationState]:
     """The corrections of memories and opinions, by id."""
-    found = db.all(
-        f"SELECT {CURATION_STATE} FROM curation_state "
-        "WHERE bank = ? AND kind = 'memory' AND text <> ''",
-        (bank,),
-    )
-    return {known.id: known for known in map(curation_state_of, found)}
+    found = CURATION_STATE.find(db, bank, "AND kind = 'memory' AND text <> ''")
+    return {known.id: known for known in found}
 
 
 def with_closings(db: Database, bank: str, memories: list[Memory]) -> list[Memory]:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.ledgers.model_calls import (
-    CallOutcome,
     ModelCall,
     ModelSummary,
     ServicePause,
     Spending,
 )
-from holdfast.store.sql.database import Database
-from holdfast.store.sql.statements import insert_missing, placeholders, upsert
+from holdfast.principal import Level
+from holdfast.store.sql.database import Subject
+from holdfast.store.sql.table import Table
 
 
 class DailySpending(NamedTuple):
@@ -34,14 +31,9 @@ class UnsummarisedSession(NamedTuple):
     session: str
 
 
-_CALL = (
-    "bank, id, time, session, operation, service, model, tokens_in, tokens_out, tokens_cached, "
-    "usd, ms, attempt, outcome, problem"
-)
-
-_PAUSE = "service, until, attempts, problem, since"
-
-_SUMMARY = "bank, hash, version, kind, record, last_seq, model, time, content, problem"
+CALL = Table("model_call", ModelCall)
+_PAUSE = Table("service_pause", ServicePause, "service")
+_SUMMARY = Table("model_summary", ModelSummary, "bank, hash, version")
 
 _SUMS = (
     "count(*), coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0), "
@@ -60,46 +52,16 @@ _UNTRIED = (
 )
 
 
-def call_of(row: Sequence[Any]) -> ModelCall:
-    """`_CALL`."""
-    *plain, outcome, problem = row
-    return ModelCall(*plain, outcome=CallOutcome(outcome), problem=problem)
-
-
-def _call_row(call: ModelCall) -> tuple[Any, ...]:
-    c = call
-    return (
-        c.bank, c.id, c.time, c.session, c.operation, c.service, c.model, c.tokens_in,
-        c.tokens_out, c.tokens_cached, c.usd, c.ms, c.attempt, c.outcome.value, c.problem,
-    )  # fmt: skip
-
-
-def _summary_row(s: ModelSummary) -> tuple[Any, ...]:
-    """`_SUMMARY`."""
-    made = (s.bank, s.hash, s.version, s.kind, s.record, s.last_seq)
-    return (*made, s.model, s.time, s.content, s.problem)
-
-
-class ModelCallLedger:
+class ModelCallLedger(Subject):
     """Records calls and what they cost."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def reserve(self, call: ModelCall) -> None:
         """Record a call before it is made, with the most that it may take."""
-        self._db.run(
-            f"INSERT INTO model_call ({_CALL}) VALUES ({placeholders(_CALL)})", _call_row(call)
-        )
+        CALL.add(self._db, [call])
 
     def record_result(self, call: ModelCall) -> None:
         """Replace a reserved call by what it actually took."""
-        columns = _CALL.split(", ")[2:]
-        settled = ", ".join(f"{name} = ?" for name in columns)
-        self._db.run(
-            f"UPDATE model_call SET {settled} WHERE bank = ? AND id = ?",
-            (*_call_row(call)[2:], call.bank, call.id),
-        )
+        CALL.put(self._db, call)
 
     def total_spent(self, since: str = "", bank: str = "", session: str = "") -> Spending:
         """The sum of all calls from a time on, open ones at their maximum; only those of one bank
@@ -112,6 +74,7 @@ class ModelCallLedger:
 
     def spending_by_day(self, since: str = "") -> list[DailySpending]:
         """The same by day, operation and model, the latest day first."""
+        self._db.require(Level.READ, all_banks=True)
         found = self._db.all(
             f"SELECT substr(time, 1, 10), operation, service, model, {_SUMS} FROM model_call "
             "WHERE time >= ? GROUP BY 1, 2, 3, 4 ORDER BY 1 DESC, 2, 3, 4",
@@ -124,45 +87,29 @@ class ModelCallLedger:
 
     def failed(self, limit: int = 5) -> list[ModelCall]:
         """The latest calls that failed, were refused or were turned away, the last first."""
-        found = self._db.all(
-            f"SELECT {_CALL} FROM model_call WHERE problem <> '' ORDER BY time DESC, id LIMIT ?",
-            (limit,),
-        )
-        return [call_of(row) for row in found]
+        latest = "AND problem <> '' ORDER BY time DESC, id LIMIT ?"
+        return CALL.find(self._db, None, latest, (limit,))
 
     def paused_services(self) -> list[ServicePause]:
         """The paused services, by name."""
-        return [
-            ServicePause(*row)
-            for row in self._db.all(f"SELECT {_PAUSE} FROM service_pause ORDER BY service")
-        ]
+        return _PAUSE.find(self._db, None, "ORDER BY service")
 
     def pause_service(self, pause: ServicePause) -> None:
         """Pause a service, in place of an earlier pause."""
-        self._db.run(
-            upsert("service_pause", _PAUSE, "service"),
-            (pause.service, pause.until, pause.attempts, pause.problem, pause.since),
-        )
+        _PAUSE.put(self._db, pause)
 
     def resume_service(self, service: str) -> None:
         """End the pause of a service."""
         self._db.run("DELETE FROM service_pause WHERE service = ?", (service,))
 
 
-class ModelSummaryReader:
+class ModelSummaries(Subject):
     """Reads what models wrote."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def get(self, bank: str, hash: str) -> ModelSummary | None:
         """The summary of the latest version for this hash; None if no version produced one."""
-        row = self._db.one(
-            f"SELECT {_SUMMARY} FROM model_summary WHERE bank = ? AND hash = ? AND content <> '' "
-            "ORDER BY version DESC LIMIT 1",
-            (bank, hash),
-        )
-        return ModelSummary(*row) if row else None
+        found = "AND hash = ? AND content <> '' ORDER BY version DESC LIMIT 1"
+        return _SUMMARY.first(self._db, bank, found, (hash,))
 
     def was_attempted(self, bank: str, hash: str, version: int) -> bool:
         """Whether a model was already asked by this version, whatever the result."""
@@ -180,18 +127,11 @@ class ModelSummaryReader:
     def _is_there(self, sql: str, *values: object) -> bool:
         return self._db.one(sql, values) is not None
 
-
-class ModelSummaries(ModelSummaryReader):
-    """Keeps what models wrote."""
-
     def put(self, summary: ModelSummary, session: str, first: int) -> None:
         """Keep a summary; the session becomes stale from place `first` on. A summary of the same
         hash and version stays as it is."""
         s = summary
-        self._db.run(
-            insert_missing("model_summary", _SUMMARY),
-            _summary_row(s),
-        )
+        _SUMMARY.add_missing(self._db, [s])
         if s.content:
             self._db.run(
                 "INSERT INTO stale_session VALUES (?, ?, ?) "

@@ -13,7 +13,6 @@ BUSY_S = 30.0
 # Connections of one process. More let more threads read at once, and use up those of the server,
 # which has 100 unless it is configured otherwise.
 MAX_CONNECTIONS = 10
-SCHEMA = "holdfast"
 _OPTIONS = ("wait_s", "connections", "schema", "partitions")
 _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
@@ -26,37 +25,33 @@ class Address(NamedTuple):
     url: str
     wait_s: float = BUSY_S
     connections: int = MAX_CONNECTIONS
-    schema: str = SCHEMA
+    schema: str = "holdfast"
     partitions: int = 0
 
 
 def read_address(url: str, wait_s: float | None = None) -> Address:
     """Parse an address as the settings have it."""
     parts = urlsplit(url)
-    options = parse_qsl(parts.query, keep_blank_values=True)
-    own = {name: text for name, text in options if name in _OPTIONS}
-    if not own:
-        return Address(url, BUSY_S if wait_s is None else wait_s)
-    others = "&".join(f"{name}={quote(text)}" for name, text in options if name not in own)
-    schema = own.get("schema", SCHEMA)
+    options = dict(parse_qsl(parts.query, keep_blank_values=True))
+    own = {name: options.pop(name) for name in _OPTIONS if name in options}
+    if own:
+        query = "&".join(f"{name}={quote(text)}" for name, text in options.items())
+        url = urlunsplit(parts._replace(query=query))
     try:
-        seconds = float(own.get("wait_s", BUSY_S))
-        limit, partitions = (
-            int(own.get("connections", MAX_CONNECTIONS)),
-            int(own.get("partitions", 0)),
-        )
+        numbers = {name: int(own[name]) for name in ("connections", "partitions") if name in own}
+        seconds = float(own.get("wait_s", BUSY_S)) if wait_s is None else wait_s
+        address = Address(url, seconds, schema=own.get("schema", "holdfast"), **numbers)
+        # Two connections at least: a thread may read while another writes.
+        fits = address.connections >= 2 and 0 <= address.partitions <= 1000
+        if fits and 0 < seconds <= 3600 and _SCHEMA.fullmatch(address.schema):
+            return address
     except ValueError:
-        seconds, limit, partitions = 0.0, 0, 0
-    # Two connections at least: a thread may read while another writes.
-    fits = 0 < seconds <= 3600 and limit >= 2 and 0 <= partitions <= 1000
-    if not fits or not _SCHEMA.fullmatch(schema):
-        raise SettingsError(
-            f"{', '.join(own)} in the address of the store: one of these does not fit.",
-            "wait_s is seconds, up to 3600; connections at least 2; partitions at most 1000; and "
-            "a schema's name has small letters, digits and _.",
-        )
-    rest = urlunsplit(parts._replace(query=others))
-    return Address(rest, seconds if wait_s is None else wait_s, limit, schema, partitions)
+        pass
+    raise SettingsError(
+        f"{', '.join(own)} in the address of the store: one of these does not fit.",
+        "wait_s is seconds, up to 3600; connections at least 2; partitions at most 1000; and "
+        "a schema's name has small letters, digits and _.",
+    )
 
 
 def location_of(url: str) -> str:

@@ -1,4 +1,4 @@
-"""PostgreSQL's errors as ours, and which of them are temporary."""
+"""PostgreSQL's errors as ours."""
 
 from __future__ import annotations
 
@@ -16,31 +16,15 @@ from holdfast.errors import (
 )
 from holdfast.store.sql.connection import number_too_large
 
-# The transaction conflicted with another one, and the server rolled it back.
-_CONFLICT = ("40001", "40P01")
-# Lost or refused connections, servers that stop or start, too many clients, too little memory; and
-# a server that became read-only because another one took its place.
-_UNAVAILABLE = ("08", "57P", "53300", "53200", "25006")
-_NUMBER_OUT_OF_RANGE = "22003"
-_LOCKED = ("55P03", *_CONFLICT)
+# A lock that was not granted in time, and transactions that were in the way of each other.
+_LOCKED = ("55P03", "40001", "40P01")
+# Lost or refused connections, servers that stop or start, too many clients, too little memory.
+_UNAVAILABLE = ("08", "57P", "53300", "53200")
 # Why a server refuses a login. It sends no code before that.
 _REFUSED = re.compile(
     r"authentication failed|does not exist|no pg_hba\.conf entry|no password supplied"
     r"|not permitted to log in|permission denied for database|password was not|invalid connection"
 )
-
-
-def is_conflict(error: psycopg.Error) -> bool:
-    """Whether another transaction was in the way, so that a retry helps."""
-    return error.sqlstate in _CONFLICT
-
-
-def is_unavailable(error: psycopg.Error) -> bool:
-    """Whether the server cannot be reached just now."""
-    code = error.sqlstate or ""
-    if code:
-        return code.startswith(_UNAVAILABLE)
-    return isinstance(error, psycopg.OperationalError) and not _REFUSED.search(str(error))
 
 
 def reason(error: psycopg.Error) -> str:
@@ -52,7 +36,7 @@ def store_error(error: psycopg.Error, place: str) -> HoldfastError:
     """The error as one that a person can act on. None contains a password."""
     code = error.sqlstate or ""
     why = reason(error)
-    if code == _NUMBER_OUT_OF_RANGE:
+    if code == "22003":
         return number_too_large()
     if code.startswith("53100"):
         return StoreFullError(
@@ -63,24 +47,25 @@ def store_error(error: psycopg.Error, place: str) -> HoldfastError:
         return StoreCorruptError(
             f"{place} is damaged: {why}.", "Restore it from a backup, then run `holdfast ingest`."
         )
-    if code in _LOCKED:
-        return StoreBusyError(
-            f"The memory at {place} cannot be used right now: {why}.",
-            "Try again; nothing was written partially, and nothing is written twice.",
-        )
     if code == "25006":
         return StoreUnavailableError(
             f"The memory at {place} can only be read: {why}.",
             "Nothing was written. If this is a standby, name the server that leads, or all of "
             "them with target_session_attrs=read-write: docs/postgres.md.",
         )
-    if is_unavailable(error):
+    unusable = f"The memory at {place} cannot be used right now: {why}."
+    if code in _LOCKED:
+        return StoreBusyError(unusable, "Try again; nothing of this was written.")
+    refused = not code and _REFUSED.search(str(error))
+    if code.startswith(_UNAVAILABLE) or (
+        not code and not refused and isinstance(error, psycopg.OperationalError)
+    ):
         return StoreUnavailableError(
-            f"The memory at {place} cannot be used right now: {why}.",
-            "Try again once the server answers; nothing was written partially, and nothing is "
-            "written twice.",
+            unusable,
+            "Try again once the server answers. What was being written is there completely or not "
+            "at all.",
         )
-    if code == "42501" or (not code and _REFUSED.search(str(error))):
+    if code == "42501" or refused:
         return StoreError(
             f"The role that opens {place} may not do that: {why}.",
             "Check the role, its password and the database's name, and grant it the rights that "

@@ -1,72 +1,127 @@
-"""Search by words in a memory on a server, over PostgreSQL's text search, ranked as FTS5 does."""
+"""Search by words in a memory on a server, over a `tsvector` of each passage, ranked by BM25.
+
+A word is a run of letters, marks and digits, folded and stemmed in English. The index has the words
+of the body (A) and of the context (B), and the parts of these words (C, D). How often a passage has
+a word is taken from `ts_rank` (migration 10). The weights of words are those of the searched banks
+alone: the ranks of one reveal nothing about another.
+"""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
-from itertools import groupby
-from operator import itemgetter
+from itertools import chain
+from unicodedata import category, normalize
+
+from Stemmer import Stemmer
 
 from holdfast.model.query import LAYER_BY_KIND, Passage
 from holdfast.store.index.passages import LayerLimit, Match, NumberedPassage
-from holdfast.store.postgres import tokens
 from holdfast.store.postgres.connection import PostgresConnection
 from holdfast.store.sql import rows
-from holdfast.store.sql.statements import insert
-from holdfast.word_forms import is_piece, is_start, phrase_parts
+from holdfast.store.sql.statements import batches
+from holdfast.store.sql.table import PASSAGE
+from holdfast.word_forms import fold_marks, index_parts, is_piece, is_start, phrase_parts
 
-_COLUMNS = ", ".join(f"passage.{name}" for name in rows.PASSAGE.split(", "))
-# All passages that have any of the words count for the weights of terms; those that are wanted are
-# ranked, by BM25 as FTS5 computes it. Phrases are counted before, under names that no word has.
-_RANKED = f"""WITH candidate AS MATERIALIZED (
-    SELECT m.number, m.length, {{wanted}} AS wanted, m.words
-    FROM matching_passages(%s::tsquery, %s) AS m
-), hit AS MATERIALIZED (
-    SELECT c.number, u.lexeme AS term, cardinality(array_positions(u.weights, 'A'))
-        + {tokens.BM25.context_weight} * cardinality(array_positions(u.weights, 'B')) AS often
-    FROM candidate AS c CROSS JOIN LATERAL unnest(c.words) AS u WHERE u.lexeme = ANY (%s)
-    UNION ALL SELECT * FROM unnest(%s::bigint[], %s::text[], %s::float8[])
+# PostgreSQL takes words of up to 2,046 bytes, and a character has up to four; a tsvector of up to
+# 1 MB; and positions up to this one.
+_MAX_WORD_LENGTH = 500
+_MAX_VECTOR_BYTES = 900_000
+_MAX_POSITION = 16_383
+# A longer phrase is searched by its beginning.
+_MAX_PHRASE_WORDS = 50
+# Words that every passage has besides its text, for the statistics: its bank and its layer.
+_SCOPE_WORDS = 2
+# Passages that are written in one statement.
+_ADDED_ROWS = 200
+# BM25 with the constants of SQLite's FTS5.
+_SEARCH = f"""WITH hit AS MATERIALIZED (
+    SELECT term, number, kind, time, length, often FROM word_hits(%s::tsquery[], %s, %s, NULL)
 ), total AS (
     SELECT greatest(coalesce(sum(passages), 0), 1)::float8 AS passages,
         greatest(coalesce(sum(words), 0), 1)::float8 AS words
     FROM passage_statistics WHERE %s::text IS NULL OR bank = %s
-), weight AS MATERIALIZED (
+), weight AS (
     SELECT term, greatest(ln(greatest(min(passages) - count(*) + 0.5, 1e-9) / (count(*) + 0.5)),
-        {tokens.BM25.min_term_weight}) AS rarity
-    FROM hit CROSS JOIN total GROUP BY term
+        1e-6) AS rarity FROM hit CROSS JOIN total GROUP BY term
+), scored AS MATERIALIZED (
+    SELECT number, kind, sum(rarity * often * 2.2 / (often + 1.2 * (0.25
+        + 0.75 * length * passages / words))) AS score
+    FROM hit JOIN weight USING (term) CROSS JOIN total WHERE {{time}} GROUP BY number, kind
 ), best AS (
-    SELECT number, sum(rarity * often * ({tokens.BM25.k1} + 1)
-        / (often + {tokens.BM25.k1} * (1 - {tokens.BM25.b}
-        + {tokens.BM25.b} * length * passages / total.words))) AS score
-    FROM hit JOIN weight USING (term) JOIN candidate USING (number) CROSS JOIN total
-    WHERE wanted AND often > 0 GROUP BY number ORDER BY score DESC, number LIMIT %s
+    SELECT place, number, score FROM unnest(%s::text[], %s::bigint[]) WITH ORDINALITY
+        AS wanted (kinds, most, place) CROSS JOIN LATERAL (SELECT number, score FROM scored
+        WHERE wanted.kinds = '' OR kind = ANY (string_to_array(wanted.kinds, ' '))
+        ORDER BY score DESC, number LIMIT wanted.most) AS first
 )
-SELECT {_COLUMNS}, best.score FROM best JOIN passage ON passage.number = best.number{{in_bank}}
-ORDER BY score DESC, best.number
+SELECT place, score, {PASSAGE.of("passage")} FROM best JOIN passage
+    ON passage.number = best.number{{in_bank}} ORDER BY place, score DESC, best.number
 """
-# Names the bank once more, so that a partitioned table is read in one partition.
-_IN_BANK = " AND passage.bank = %s"
-_PHRASE_TOKENS = (
-    "SELECT m.number, u.lexeme, u.positions, u.weights FROM matching_passages(%s::tsquery, %s) "
-    "AS m "
-    "CROSS JOIN LATERAL unnest(m.words) AS u "
-    "WHERE u.lexeme = ANY (%s::text[]) OR u.lexeme ^@ ANY (%s::text[]) ORDER BY m.number"
-)
-_COUNT = "SELECT count(*) FROM (SELECT 1 FROM matching_passages(%s::tsquery, %s) LIMIT %s) AS found"
-
+_COUNT = "SELECT term, count(*) FROM word_hits(%s::tsquery[], %s, %s, %s) GROUP BY term"
+_COUNT_WORDS = "SELECT bank, count(*), sum(length) FROM passage GROUP BY bank"
 _WRONG_STATISTICS = (
-    "SELECT count(*) FROM (SELECT bank, count(*) AS passages, sum(length) AS words FROM passage "
-    "GROUP BY bank) AS held FULL JOIN passage_statistics USING (bank) "
-    "WHERE coalesce(held.passages, 0) <> passage_statistics.passages OR coalesce(held.words, 0) "
-    "<> passage_statistics.words OR passage_statistics.bank IS NULL"
+    f"SELECT count(*) FROM ({_COUNT_WORDS}) AS held (bank, passages, words) "
+    "FULL JOIN passage_statistics AS s USING (bank) "
+    "WHERE (held.passages, held.words) IS DISTINCT FROM (s.passages, s.words) "
+    "AND coalesce(held.passages, s.passages) > 0"
 )
+
+_stemmer, _stemming = Stemmer("porter"), threading.Lock()
+
+
+class _Separators(dict[int, int]):
+    """Every character that is in no word becomes a space."""
+
+    def __missing__(self, code: int) -> int:
+        kept = chr(code).isalnum() or category(chr(code)).startswith("M")
+        self[code] = code if kept else 32
+        return self[code]
+
+
+_separators = _Separators()
+
+
+def words(text: str) -> list[str]:
+    """The words of a text as the index has them, in their order."""
+    if not text.isascii():
+        text = normalize("NFKC", text)
+    found = text.lower().translate(_separators).split()
+    found = [word if word.isascii() or is_piece(word) else fold_marks(word) for word in found]
+    with _stemming:
+        return [word[:_MAX_WORD_LENGTH] for word in _stemmer.stemWords(found) if word]
+
+
+def to_tsvector(bank: str, body: str, context: str) -> tuple[str, int]:
+    """The words of a passage as a `tsvector`, and how many it has without parts. Words beyond the
+    size that PostgreSQL takes are left out."""
+    columns = [words(body), words(context), words(index_parts(body)), words(index_parts(context))]
+    length = len(columns[0]) + len(columns[1]) + _SCOPE_WORDS
+    parts, known, place, size = [rows.bank_word(bank)], set[str](), 0, 0
+    for weight, column in zip("ABCD", columns, strict=True):
+        for word in column:
+            place += 1
+            size += 4 if word in known else 12 + len(word.encode())
+            if size > _MAX_VECTOR_BYTES:
+                return " ".join(parts), length
+            known.add(word)
+            parts.append(f"{word}:{min(place, _MAX_POSITION)}{weight}")
+        # A gap keeps phrases from matching across the end of a column.
+        place += 2
+    return " ".join(parts), length
+
+
+def to_tsquery(term: str) -> str:
+    """A term as a `tsquery`; "" for one without words."""
+    term = rows.text(term)
+    found = words(phrase_parts(term) if is_piece(term) else term)[:_MAX_PHRASE_WORDS]
+    return f"{found[0]}:*" if found and is_start(term) else " <-> ".join(found)
 
 
 class PostgresFullText:
     """The columns `words` and `length` of passages, and the counts of words a bank."""
 
-    def __init__(self, server: PostgresConnection, tokenizer: tokens.Tokenizer) -> None:
+    def __init__(self, server: PostgresConnection) -> None:
         self._server = server
-        self._tokens = tokenizer
 
     def search(
         self,
@@ -76,139 +131,74 @@ class PostgresFullText:
         since: str,
         until: str,
     ) -> list[list[Match]]:
-        return [self._search(bank, terms, *one, since, until) for one in wanted]
-
-    def _search(
-        self,
-        bank: str | None,
-        terms: Sequence[str],
-        layers: Sequence[str],
-        limit: int,
-        since: str,
-        until: str,
-    ) -> list[Match]:
-        phrases = self._phrases(terms)
-        if not phrases:
-            return []
-        wanted, values = _hit_condition(layers, since, until)
-        single = [phrase.tokens[0] for phrase in phrases if phrase.is_word]
-        found = self._server.query(
-            _RANKED.format(wanted=wanted, in_bank="" if bank is None else _IN_BANK),
-            (
-                *(*values, *self._query_values(bank, phrases), single),
-                *self._count_phrases(bank, [phrase for phrase in phrases if not phrase.is_word]),
-                *(bank, bank, limit, *(() if bank is None else (bank,))),
-            ),
+        matches: list[list[Match]] = [[] for _ in wanted]
+        queries = list(dict.fromkeys(query for t in terms if (query := to_tsquery(t))))
+        if not queries:
+            return matches
+        times = [("time >= %s", since)] * bool(since) + [("time < %s", until)] * bool(until)
+        kinds = [
+            " ".join(kind for kind, layer in LAYER_BY_KIND.items() if layer in one.layers) or "-"
+            if one.layers
+            else ""
+            for one in wanted
+        ]
+        home = bank and rows.bank_word(bank)
+        statement = _SEARCH.format(
+            time=" AND ".join(["time <> ''", *(one for one, _ in times)]) if times else "true",
+            # Names the bank once more, so that a table is read in one partition.
+            in_bank="" if bank is None else " AND passage.bank = %s",
         )
-        return [Match(rows.passage_of(row[:-1]), row[-1]) for row in found]
-
-    def _count_phrases(
-        self, bank: str | None, phrases: Sequence[tokens.Phrase]
-    ) -> tuple[list[int], list[str], list[float]]:
-        """How often each passage has each phrase: numbers, phrases and weights."""
-        if not phrases:
-            return [], [], []
-        by_first: dict[str, list[tokens.Phrase]] = {}
-        for phrase in phrases:
-            if not phrase.is_start:
-                by_first.setdefault(phrase.tokens[0], []).append(phrase)
-        starts = [phrase for phrase in phrases if phrase.is_start]
-        words = sorted({one for same in by_first.values() for it in same for one in it.tokens})
-        beginnings = sorted({phrase.tokens[0] for phrase in starts})
-        # One query for all of them: a question has a dozen.
-        values = (*self._query_values(bank, phrases), words, beginnings)
-        counted: list[tuple[int, str, float]] = []
-        for number, own in groupby(self._server.query(_PHRASE_TOKENS, values), key=itemgetter(0)):
-            hits = {lexeme: list(zip(at, how, strict=True)) for _, lexeme, at, how in own}
-            possible = [phrase for lexeme in hits for phrase in by_first.get(lexeme, ())]
-            for phrase in (*possible, *starts):
-                often = tokens.phrase_frequency(hits, phrase)
-                if often:
-                    counted.append((number, phrase.name, often))
-        return (
-            [number for number, _, _ in counted],
-            [phrase for _, phrase, _ in counted],
-            [often for _, _, often in counted],
-        )
+        values: list[object] = [
+            queries,
+            bank,
+            home,
+            bank,
+            bank,
+            *(moment for _, moment in times),
+            kinds,
+        ]
+        values += [[one.limit for one in wanted], *([] if bank is None else [bank])]
+        for place, score, *row in self._server.query(statement, values):
+            matches[int(place) - 1].append(Match(PASSAGE.record(row), score))
+        return matches
 
     def term_frequencies(self, bank: str | None, terms: Sequence[str], most: int) -> list[int]:
-        return [self._count(bank, self._phrases([term]), most) for term in terms]
-
-    def _count(self, bank: str | None, phrases: Sequence[tokens.Phrase], most: int) -> int:
-        if not phrases:
-            return 0
-        ((count,),) = self._server.query(_COUNT, (*self._query_values(bank, phrases), most))
-        return int(count)
+        queries = [to_tsquery(term) for term in terms]
+        known = list(dict.fromkeys(query for query in queries if query))
+        counts = dict(
+            self._server.query(_COUNT, (known, bank, bank and rows.bank_word(bank), most))
+        )
+        return [counts.get(known.index(query) + 1, 0) if query else 0 for query in queries]
 
     def add(self, passages: Sequence[Passage]) -> None:
-        texts = [(rows.text(p.body), rows.text(p.context)) for p in passages]
-        cut = tokens.passage_tokens(self._tokens, texts)
-        self._server.run_many(
-            insert("passage", f"{rows.PASSAGE}, scope, words, length"),
-            [
-                (
-                    *rows.passage_row(passage),
-                    *tokens.to_tsvector(rows.bank_word(passage.bank), cut[n]),
-                )
-                for n, passage in enumerate(passages)
-            ],
-        )
+        columns = f"{PASSAGE.columns}, scope, words, length"
+        row = f"({', '.join(['%s'] * (columns.count(',') + 1))})"
+        # Many in one statement, because its triggers count them once.
+        for some in batches(passages, _ADDED_ROWS):
+            values = [
+                (*PASSAGE.row(p), rows.index_scope(p), *_indexed(p.bank, p.body, p.context))
+                for p in some
+            ]
+            self._server.query(
+                f"INSERT INTO passage ({columns}) VALUES {', '.join([row] * len(some))}",
+                [*chain.from_iterable(values)],
+            )
 
     def add_parts(self, bank: str, passages: Sequence[NumberedPassage]) -> None:
-        cut = tokens.passage_tokens(self._tokens, [(p.body, p.context) for p in passages])
         self._server.run_many(
             "UPDATE passage SET words = CAST(? AS tsvector) WHERE bank = ? AND number = ?",
-            [
-                (tokens.to_tsvector(p.scope.partition(" ")[0], own)[0], bank, p.number)
-                for own, p in zip(cut, passages, strict=True)
-                if own.body_parts or own.context_parts
-            ],
+            [(_indexed(bank, p.body, p.context)[0], bank, p.number) for p in passages],
         )
 
     def rebuild(self) -> None:
         """Count passages and words again. The server keeps its indexes itself."""
         self._server.run("DELETE FROM passage_statistics")
-        self._server.run(
-            "INSERT INTO passage_statistics SELECT bank, count(*), sum(length) FROM passage "
-            "GROUP BY bank"
-        )
+        self._server.run(f"INSERT INTO passage_statistics {_COUNT_WORDS}")
 
     def faults(self) -> list[str]:
         ((wrong,),) = self._server.query(_WRONG_STATISTICS)
         return ["the counts of words do not match the passages"] if wrong else []
 
-    def _phrases(self, terms: Sequence[str]) -> list[tokens.Phrase]:
-        """The terms as tokens, each once; a term of several words is a phrase. Every term is looked
-        for among the parts of words, and among whole words unless it can only be a part."""
-        clean = [rows.text(term).replace("\x00", " ") for term in terms]
-        clean = [term for term in clean if any(c.isalnum() for c in term)]
-        whole = [term for term in clean if not is_piece(term)]
-        cut = self._tokens.tokenize(whole)
-        found = [
-            tokens.Phrase(tuple(own), is_start=is_start(term))
-            for term, own in zip(whole, cut, strict=True)
-        ]
-        parts = self._tokens.tokenize_parts([phrase_parts(term) for term in clean])
-        found += (
-            tokens.Phrase(tuple(own), tokens.PART_COLUMNS, is_start(term))
-            for term, own in zip(clean, parts, strict=True)
-        )
-        return list(dict.fromkeys(phrase for phrase in found if phrase.tokens))
 
-    def _query_values(
-        self, bank: str | None, phrases: Sequence[tokens.Phrase]
-    ) -> tuple[str, str | None]:
-        return tokens.to_tsquery(phrases, rows.bank_word(bank) if bank is not None else ""), bank
-
-
-def _hit_condition(layers: Sequence[str], since: str, until: str) -> tuple[str, list[object]]:
-    """The condition that a candidate is a hit; the others only count for the weights of terms."""
-    parts, values = ["true"], list[object]()
-    if layers:
-        parts.append("m.kind = ANY (%s)")
-        values.append([kind for kind, layer in LAYER_BY_KIND.items() if layer in layers])
-    for condition, moment in (("m.time >= %s", since), ("m.time < %s", until)):
-        if moment:
-            parts.append(f"m.time <> '' AND {condition}")
-            values.append(moment)
-    return " AND ".join(parts), values
+def _indexed(bank: str, body: str, context: str) -> tuple[str, int]:
+    return to_tsvector(bank, rows.text(body), rows.text(context))

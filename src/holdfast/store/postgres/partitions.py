@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 
-# What grows with the transcripts. `half_vector` is not made by a migration (`nearest.py`).
+# What grows with the transcripts. `half_vector` is not made by a migration (`vectors.py`).
 PARTITIONED_TABLES = (
     "turn", "exchange", "claim", "graph_node", "record_labels", "memory_occurrence", "statement",
     "passage", "vector", "half_vector",
 )  # fmt: skip
-_TABLE = re.compile(r'CREATE TABLE "?(\w+)"? \(.*?\n\);', re.DOTALL)
-_UNIQUE = re.compile(r"CREATE UNIQUE INDEX (\w+) ON (\w+) \((?!bank\b)")
+_TABLE = re.compile(rf"CREATE TABLE ({'|'.join(PARTITIONED_TABLES)}) \(.*?\n\)(?=;)", re.DOTALL)
+_UNIQUE = re.compile(rf"UNIQUE (INDEX \w+ ON (?:{'|'.join(PARTITIONED_TABLES)}) \((?!bank\b))")
 
 
 def partitioned(script: str, count: int) -> str:
@@ -23,23 +23,14 @@ def partitioned(script: str, count: int) -> str:
     bank."""
     if not count:
         return script
-    script = _TABLE.sub(lambda table: _partition(table, count), script)
-    return _UNIQUE.sub(_not_unique, script)
+    script = _UNIQUE.sub(r"\1", script)
+    return _TABLE.sub(lambda table: _partition(table, count), script)
 
 
 def _partition(table: re.Match[str], count: int) -> str:
-    name = table[1]
-    if name not in PARTITIONED_TABLES:
-        return table[0]
-    parts = "\n".join(
-        f"CREATE TABLE {name}_p{n} PARTITION OF {name} "
-        f"FOR VALUES WITH (MODULUS {count}, REMAINDER {n});"
+    parts = "".join(
+        f";\nCREATE TABLE {table[1]}_p{n} PARTITION OF {table[1]} "
+        f"FOR VALUES WITH (MODULUS {count}, REMAINDER {n})"
         for n in range(count)
     )
-    return f"{table[0].removesuffix(';')} PARTITION BY HASH (bank);\n{parts}"
-
-
-def _not_unique(index: re.Match[str]) -> str:
-    if index[2] not in PARTITIONED_TABLES:
-        return index[0]
-    return index[0].replace("CREATE UNIQUE INDEX", "CREATE INDEX")
+    return f"{table[0]} PARTITION BY HASH (bank){parts}"

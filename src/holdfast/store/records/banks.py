@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from holdfast.model.bank import Bank, Disposition
+from holdfast.principal import Level
 from holdfast.store.sql import rows
-from holdfast.store.sql.database import Database
+from holdfast.store.sql.database import Subject
 from holdfast.store.sql.statements import (
     insert_missing,
     placeholders_for,
@@ -20,11 +21,8 @@ def bank_of(row: rows.Row, aliases: Iterable[str]) -> Bank:
     return Bank(row[0], row[1], row[2], row[3], Disposition(*row[4:7]), tuple(aliases), row[7])
 
 
-class BankReader:
+class Banks(Subject):
     """Reads banks."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def all(self) -> list[Bank]:
         """Every bank, by name."""
@@ -58,10 +56,6 @@ class BankReader:
         )
         return [cwd for (cwd,) in found]
 
-
-class BankWriter(BankReader):
-    """Writes banks."""
-
     def add(self, bank: Bank) -> None:
         """Add a bank; a known one stays as it is."""
         d = bank.disposition
@@ -83,10 +77,15 @@ class BankWriter(BankReader):
 
     def add_alias(self, bank: str, alias: str) -> None:
         """Add an alias to a bank; an alias that another bank has stays there."""
+        self._db.require(Level.WRITE, all_banks=True)
         self._db.run(insert_missing("bank_alias", "alias, bank"), (alias, bank))
 
     def update(self, bank: Bank) -> None:
         """Change the disposition, background, retention and aliases of a known bank."""
+        known = self.get(bank.id)
+        # An alias is unique among all banks: to take one could lead callers here who mean another.
+        added = set(bank.aliases) - set(known.aliases if known else ())
+        self._db.require(Level.ADMIN, all_banks=bool(added))
         d = bank.disposition
         self._db.run(
             "UPDATE bank SET background = ?, skepticism = ?, literalism = ?, empathy = ?, "

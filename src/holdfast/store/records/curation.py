@@ -20,15 +20,16 @@ from holdfast.model.curation import (
 )
 from holdfast.store.index.progress import StageProgress
 from holdfast.store.sql import rows
-from holdfast.store.sql.database import Database
+from holdfast.store.sql.database import Subject
 from holdfast.store.sql.statements import (
     batches,
     insert,
     placeholders_for,
-    upsert,
 )
+from holdfast.store.sql.table import Table
 
-CURATION_STATE = 'bank, kind, id, session, forgotten, "into", text, time, who, was'
+CURATION = Table("curation", Curation, "seq")
+CURATION_STATE = Table("curation_state", CurationState, "bank, kind, id")
 
 # Kinds that are hidden by their own id; a turn can also be hidden with its session or exchange.
 _HIDDEN_BY_ID = (
@@ -37,39 +38,20 @@ _HIDDEN_BY_ID = (
 )  # fmt: skip
 
 
-def curation_of(row: rows.Row) -> Curation:
-    """`seq, bank, time, action, target, text, who`."""
-    fields = rows.named_fields("seq, bank, time, action, target, text, who", row)
-    fields["action"] = Action(fields["action"])
-    return Curation(**fields)
-
-
-def curation_state_of(row: rows.Row) -> CurationState:
-    """`CURATION_STATE`."""
-    bank, kind, id, session, forgotten, *rest = row
-    return CurationState(bank, kind, id, session, bool(forgotten), *rest)
-
-
-class CurationReader:
+class Curations(Subject):
     """Reads decisions and what they result in."""
 
-    def __init__(self, db: Database) -> None:
-        self._db = db
+    _progress: StageProgress
 
     def log(self, bank: str) -> list[Curation]:
         """The log of people's decisions, oldest first."""
-        found = self._db.all(
-            "SELECT seq, bank, time, action, target, text, who FROM curation "
-            "WHERE bank = ? ORDER BY seq",
-            (bank,),
-        )
-        return [curation_of(row) for row in found]
+        return CURATION.find(self._db, bank, "ORDER BY seq")
 
     def judgements(self, bank: str) -> dict[str, Judgement]:
         """The verdicts of people and agents that are in effect, by the URIs of the records."""
         about = (Action.JUDGE, Action.CORRECT, Action.CONFIRM, Action.UNDO)
         found = self._db.all(
-            "SELECT seq, bank, time, action, target, text, who FROM curation "
+            f"SELECT {CURATION.columns} FROM curation "
             f"WHERE bank = ? AND (action IN ({placeholders_for(about)}) OR action = ? "
             "AND target IN (SELECT target FROM curation WHERE bank = ? AND action = ?)) "
             "ORDER BY seq",
@@ -81,7 +63,7 @@ class CurationReader:
                 Action.JUDGE.value,
             ),
         )
-        return judgements(in_effect(map(curation_of, found)))
+        return judgements(in_effect(CURATION.records(found)))
 
     def merged_decisions(self, bank: str) -> frozenset[int]:
         """The numbers of the decisions of a bank that were made in others, before these were merged
@@ -102,21 +84,12 @@ class CurationReader:
 
     def state(self, bank: str, kind: str, id: str) -> CurationState | None:
         """The result of all decisions about one record; None if there are none."""
-        row = self._db.one(
-            f"SELECT {CURATION_STATE} FROM curation_state WHERE bank = ? AND kind = ? AND id = ?",
-            (bank, kind, id),
-        )
-        return curation_state_of(row) if row else None
+        return CURATION_STATE.first(self._db, bank, "AND kind = ? AND id = ?", (kind, id))
 
     def states_in_session(self, bank: str, session: str) -> list[CurationState]:
         """The same for everything in a session, the session itself included."""
-        found = self._db.all(
-            f"SELECT {CURATION_STATE} FROM curation_state WHERE bank = ? AND session = ? "
-            "ORDER BY "
-            "kind, id",
-            (bank, session),
-        )
-        return [curation_state_of(row) for row in found]
+        ordered = "AND session = ? ORDER BY kind, id"
+        return CURATION_STATE.find(self._db, bank, ordered, (session,))
 
     def find_hidden(
         self, bank: str | None, kind: str, id: str, limit: int = 5
@@ -127,7 +100,7 @@ class CurationReader:
         named = f"{where} AND (? IN ('', kind)) AND id >= ? AND id < ?"
         given = (*values, kind, rows.text(id), rows.text(id) + "\U0010ffff")
         found = self._db.all(
-            f"SELECT {CURATION_STATE} FROM curation_state WHERE {named} "
+            f"SELECT {CURATION_STATE.columns} FROM curation_state WHERE {named} "
             "AND (forgotten <> 0 OR \"into\" <> '') "
             "UNION SELECT bank, kind, id, session, 0, '', '', '', '', '' FROM hidden_record "
             f"WHERE {named} AND kind <> 'raw' AND NOT EXISTS (SELECT 1 FROM curation_state AS own "
@@ -136,7 +109,7 @@ class CurationReader:
             "AND (own.forgotten <> 0 OR own.\"into\" <> '')) ORDER BY 3, 2, 1 LIMIT ?",
             (*given, *given, limit),
         )
-        return [curation_state_of(row) for row in found]
+        return CURATION_STATE.records(found)
 
     def erased_marks(self, bank: str, marks: Sequence[str]) -> set[str]:
         """Which of these marks belong to something that was erased permanently."""
@@ -164,19 +137,7 @@ class CurationReader:
 
     def states_of_kind(self, bank: str, kind: str) -> list[CurationState]:
         """The curation states of all records of a kind."""
-        found = self._db.all(
-            f"SELECT {CURATION_STATE} FROM curation_state WHERE bank = ? AND kind = ? ORDER BY id",
-            (bank, kind),
-        )
-        return [curation_state_of(row) for row in found]
-
-
-class CurationWriter(CurationReader):
-    """Writes decisions."""
-
-    def __init__(self, db: Database, progress: StageProgress) -> None:
-        super().__init__(db)
-        self._progress = progress
+        return CURATION_STATE.find(self._db, bank, "AND kind = ? ORDER BY id", (kind,))
 
     def append(self, entry: Curation) -> Curation:
         """Append a person's decision to the log; returns it with its number."""
@@ -192,7 +153,7 @@ class CurationWriter(CurationReader):
         c = curated
         name = (c.bank, c.kind, c.id)
         # One about which nothing stands any more still tells the session it is in.
-        self._db.run(upsert("curation_state", CURATION_STATE, "bank, kind, id"), c)
+        CURATION_STATE.put(self._db, c)
         if c.kind in _HIDDEN_BY_ID:
             self._db.run("DELETE FROM hidden_record WHERE bank = ? AND kind = ? AND id = ?", name)
             if c.is_hidden:

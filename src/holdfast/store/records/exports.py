@@ -9,7 +9,7 @@ from typing import Any
 
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.store.index.progress import StageProgress
-from holdfast.store.sql.database import Database
+from holdfast.store.sql.database import Subject
 from holdfast.store.sql.statements import placeholders_for
 
 Row = dict[str, Any]
@@ -70,11 +70,10 @@ def _values(bank: str, table: ExportTable, names: Iterable[str], row: Row) -> tu
     return tuple(values[name] for name in names)
 
 
-class ExportReader:
+class Exports(Subject):
     """Reads the rows of an export."""
 
-    def __init__(self, db: Database) -> None:
-        self._db = db
+    _progress: StageProgress
 
     def rows(self, bank: str, table: ExportTable, selection: ExportSelection) -> Iterator[Row]:
         """The rows of a table in a fixed order, without hidden content: of a hidden turn only its
@@ -139,14 +138,6 @@ class ExportReader:
                 row["text"] = ""
             if (chosen.since or row["time"]) <= row["time"] <= (chosen.until or row["time"]):
                 yield row
-
-
-class ExportWriter(ExportReader):
-    """Puts the rows of an export back."""
-
-    def __init__(self, db: Database, progress: StageProgress) -> None:
-        super().__init__(db)
-        self._progress = progress
 
     def restore_rows(self, bank: str, table: ExportTable, rows: Iterable[Row]) -> int:
         """Add the rows that are missing; returns how many were added. Their sessions become stale.

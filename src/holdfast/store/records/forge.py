@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.corrections import corrected_remark, corrected_thread
-from holdfast.model.forge import ForgeAccount, Issue, Pull, Remark, RemarkKind, Thread, ThreadState
+from holdfast.model.forge import ForgeAccount, Issue, Pull, Remark, Thread
 from holdfast.model.query import Passage, RecordFilter
-from holdfast.model.trust import Trust
 from holdfast.model.uris import parse_uri
-from holdfast.store.index.passages import PassageWriter
+from holdfast.store.index.passages import Passages
 from holdfast.store.index.progress import StageProgress
-from holdfast.store.records.curation import CurationReader
-from holdfast.store.sql import labels, rows
-from holdfast.store.sql.database import Database
+from holdfast.store.records.curation import Curations
+from holdfast.store.sql import labels
+from holdfast.store.sql.database import Subject
 from holdfast.store.sql.statements import batches, insert_missing, placeholders_for, upsert
+from holdfast.store.sql.table import PASSAGE, Table
 
 
 class ForgeRepository(NamedTuple):
@@ -33,65 +33,10 @@ class ForgeRepository(NamedTuple):
     read_at: str
 
 
-_BOTH = "bank, id, number, time, author, title, body, state, url, trust, repo, updated, closed"
-PULL = f'{_BOTH}, labels, files, commits, "merge", base, branch, fixes, bot'
-ISSUE = f"{_BOTH}, labels, bot"
-REMARK = "bank, id, thread, kind, time, author, text, state, path, line, url, trust, updated, bot"
-_LISTS = ("labels", "files", "commits", "fixes")
-
-
-def row_of(record: Thread | Remark) -> rows.Row:
-    """`PULL`, `ISSUE` or `REMARK`."""
-    columns = {Pull: PULL, Issue: ISSUE, Remark: REMARK}[type(record)]
-    return tuple(_cell(getattr(record, name)) for name in _names(columns))
-
-
-def pull_of(row: rows.Row) -> Pull:
-    """`PULL`."""
-    return Pull(**_thread(PULL, row))
-
-
-def issue_of(row: rows.Row) -> Issue:
-    """`ISSUE`."""
-    return Issue(**_thread(ISSUE, row))
-
-
-def remark_of(row: rows.Row) -> Remark:
-    """`REMARK`."""
-    fields = rows.named_fields(REMARK, row)
-    fields.update(kind=RemarkKind(fields["kind"]), trust=Trust(fields["trust"]))
-    fields["bot"] = bool(fields["bot"])
-    return Remark(**fields)
-
-
-def _thread(columns: str, row: rows.Row) -> dict[str, Any]:
-    fields = rows.named_fields(columns, row)
-    fields.update((name, tuple(json.loads(fields[name]))) for name in _LISTS if name in fields)
-    fields.update(state=ThreadState(fields["state"]), trust=Trust(fields["trust"]))
-    fields["bot"] = bool(fields["bot"])
-    return fields
-
-
-def _names(columns: str) -> list[str]:
-    return columns.replace('"', "").split(", ")
-
-
-def _cell(value: Any) -> Any:
-    """A value as it is stored, without halves of surrogate pairs."""
-    if isinstance(value, tuple):
-        return rows.text(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
-    if isinstance(value, bool):
-        return int(value)
-    return value if isinstance(value, int) else rows.text(str(value))
-
-
-Made = Callable[[rows.Row], Any]
-
-FINDABLE: dict[str, tuple[str, str, Made]] = {
-    "pull": ("visible_pull", PULL, pull_of),
-    "issue": ("visible_issue", ISSUE, issue_of),
-    "remark": ("visible_remark", REMARK, remark_of),
-}
+PULL = Table("pull", Pull, visible="visible_pull")
+ISSUE = Table("issue", Issue, visible="visible_issue")
+REMARK = Table("remark", Remark, visible="visible_remark")
+FINDABLE: dict[str, Table[Any]] = {"pull": PULL, "issue": ISSUE, "remark": REMARK}
 
 NUMBERED = ("pull", "issue")
 # The largest number that a column holds.
@@ -114,12 +59,12 @@ def _table(word: str) -> str:
     return {"pull": "pull", "issue": "issue", "remark": "remark"}[word]
 
 
-class ForgeReader:
+class ForgeRecords(Subject):
     """Reads what forges hold."""
 
-    def __init__(self, db: Database, curation: CurationReader) -> None:
-        self._db = db
-        self._curation = curation
+    _passages: Passages
+    _progress: StageProgress
+    _curation: Curations
 
     def repositories(self, bank: str | None = None) -> list[ForgeRepository]:
         """The repositories that were read, by bank and name."""
@@ -145,9 +90,9 @@ class ForgeReader:
         )
 
     def _threads(self, word: str, where: str, *values: object) -> list[Thread]:
-        table, columns, make = FINDABLE[word]
-        found = self._db.all(f"SELECT {columns} FROM {table} WHERE {where}", values)
-        corrected = [self.corrected(make(row)) for row in found]
+        table = FINDABLE[word]
+        found = self._db.all(f"SELECT {table.columns} FROM {table.visible} WHERE {where}", values)
+        corrected = [self.corrected(thread) for thread in table.records(found)]
         return [thread for thread in corrected if not isinstance(thread, Remark)]
 
     def _pulls(self, where: str, *values: object) -> list[Pull]:
@@ -165,11 +110,10 @@ class ForgeReader:
 
     def remarks(self, bank: str, thread: str) -> list[Remark]:
         """The remarks in the thread with a URI, by time."""
-        found = self._db.all(
-            f"SELECT {REMARK} FROM visible_remark WHERE bank = ? AND thread = ? ORDER BY time, id",
-            (bank, thread),
+        found = REMARK.find(
+            self._db, bank, "AND thread = ? ORDER BY time, id", (thread,), hidden=False
         )
-        corrected = [self.corrected(remark_of(row)) for row in found]
+        corrected = [self.corrected(one) for one in found]
         return [remark for remark in corrected if isinstance(remark, Remark)]
 
     def thread_passages(self, bank: str, thread: str) -> list[Passage]:
@@ -177,16 +121,16 @@ class ForgeReader:
         named = parse_uri(thread)
         if named is None or named.kind not in NUMBERED:
             return []
-        seen = FINDABLE[named.kind][0]
+        seen = FINDABLE[named.kind].visible
         found = self._db.all(
-            f"SELECT {rows.PASSAGE} FROM passage WHERE bank = ? AND kind = ? "
+            f"SELECT {PASSAGE.columns} FROM passage WHERE bank = ? AND kind = ? "
             f"AND id = (SELECT id FROM {seen} WHERE bank = ? AND id = ?) "
-            f"UNION ALL SELECT {rows.PASSAGE} FROM passage WHERE bank = ? AND kind = 'remark' "
+            f"UNION ALL SELECT {PASSAGE.columns} FROM passage WHERE bank = ? AND kind = 'remark' "
             "AND id IN (SELECT id FROM visible_remark WHERE bank = ? AND thread = ?) "
             "ORDER BY time, id",
             (bank, named.kind, bank, named.id, bank, bank, thread),
         )
-        return [rows.passage_of(row) for row in found]
+        return PASSAGE.records(found)
 
     def pulls_with_commit(self, bank: str, commit: str) -> list[Pull]:
         """The pulls that contain a commit, or were merged by it."""
@@ -238,21 +182,6 @@ class ForgeReader:
         )
         return [ForgeAccount(*row) for row in found]
 
-
-class ForgeWriter(ForgeReader):
-    """Writes it, and reads it as it was recorded."""
-
-    def __init__(
-        self,
-        db: Database,
-        curation: CurationReader,
-        passages: PassageWriter,
-        progress: StageProgress,
-    ) -> None:
-        super().__init__(db, curation)
-        self._passages = passages
-        self._progress = progress
-
     def known_threads(self, bank: str, kind: str, ids: Sequence[str]) -> dict[str, str]:
         """Which of these threads are known, each with the time of its last update."""
         found: dict[str, str] = {}
@@ -264,24 +193,15 @@ class ForgeWriter(ForgeReader):
 
     def thread_uncurated(self, bank: str, kind: str, id: str) -> Thread | None:
         """One pull or issue as it was read."""
-        _, columns, make = FINDABLE[kind]
-        row = self._db.one(
-            f"SELECT {columns} FROM {_table(kind)} WHERE bank = ? AND id = ?", (bank, id)
-        )
-        return make(row) if row else None
+        return FINDABLE[kind].first(self._db, bank, "AND id = ?", (id,))
 
     def remark_uncurated(self, bank: str, id: str) -> Remark | None:
         """One remark as it was read."""
-        row = self._db.one(f"SELECT {REMARK} FROM remark WHERE bank = ? AND id = ?", (bank, id))
-        return remark_of(row) if row else None
+        return REMARK.first(self._db, bank, "AND id = ?", (id,))
 
     def remarks_uncurated(self, bank: str, thread: str) -> list[Remark]:
         """All remarks of a thread as they were read, hidden or not."""
-        found = self._db.all(
-            f"SELECT {REMARK} FROM remark WHERE bank = ? AND thread = ? ORDER BY time, id",
-            (bank, thread),
-        )
-        return [remark_of(row) for row in found]
+        return REMARK.find(self._db, bank, "AND thread = ? ORDER BY time, id", (thread,))
 
     def put_thread(self, thread: Thread, passage: Passage | None) -> bool:
         """Store a pull or an issue in place of its earlier version, with its passage (None: it
@@ -309,8 +229,7 @@ class ForgeWriter(ForgeReader):
         return True
 
     def _put_forged(self, record: Thread | Remark, passage: Passage | None) -> None:
-        columns = FINDABLE[_word(record)][1]
-        self._db.run(upsert(_word(record), columns, "bank, id"), row_of(record))
+        FINDABLE[_word(record)].put(self._db, record)
         self._passages.replace(record, passage)
         self._progress.mark_changed(record.bank, "")
 

@@ -8,16 +8,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.query import Passage
 from holdfast.model.team import Commit, FileChange
-from holdfast.store.index.passages import PassageWriter
+from holdfast.store.index.passages import Passages
 from holdfast.store.index.progress import StageProgress
-from holdfast.store.sql import rows
-from holdfast.store.sql.database import Database
+from holdfast.store.sql.database import Subject
 from holdfast.store.sql.statements import (
     batches,
     insert_missing,
     placeholders_for,
     upsert,
 )
+from holdfast.store.sql.table import COMMIT
 
 
 class Patch(NamedTuple):
@@ -85,11 +85,11 @@ _IN_HEAD = (
 )
 
 
-class GitHistoryReader:
+class GitHistory(Subject):
     """Reads the history of repositories."""
 
-    def __init__(self, db: Database) -> None:
-        self._db = db
+    _passages: Passages
+    _progress: StageProgress
 
     def patch(self, bank: str, commit: str) -> Patch | None:
         """What a commit changed, if that was read."""
@@ -252,21 +252,12 @@ class GitHistoryReader:
             for path, what, was, *_ in json.loads(changes):
                 yield time, path, what, was
 
-
-class GitHistoryWriter(GitHistoryReader):
-    """Writes it, and reads commits as they were recorded."""
-
-    def __init__(self, db: Database, passages: PassageWriter, progress: StageProgress) -> None:
-        super().__init__(db)
-        self._passages = passages
-        self._progress = progress
-
     def put_commits(self, commits: Iterable[tuple[Commit, Passage | None]]) -> int:
         """Store commits, each with its passage (None: it cannot be found); returns how many were
         new."""
         banks: list[str] = []
         for commit, passage in commits:
-            added = self._db.run(insert_missing("commit", rows.COMMIT), rows.commit_row(commit))
+            added = self._db.run(insert_missing("commit", COMMIT.columns), COMMIT.row(commit))
             if added:
                 banks.append(commit.bank)
                 self._passages.replace(commit, passage)
@@ -342,12 +333,12 @@ class GitHistoryWriter(GitHistoryReader):
 
     def commits_uncurated(self, bank: str) -> Iterator[Commit]:
         """All commits as they were read, hidden or not."""
-        for row in self._db.all(f'SELECT {rows.COMMIT} FROM "commit" WHERE bank = ?', (bank,)):
-            yield rows.commit_of(row)
+        for row in self._db.all(f'SELECT {COMMIT.columns} FROM "commit" WHERE bank = ?', (bank,)):
+            yield COMMIT.record(row)
 
     def commit_uncurated(self, bank: str, id: str) -> Commit | None:
         """One commit as it was read."""
         row = self._db.one(
-            f'SELECT {rows.COMMIT} FROM "commit" WHERE bank = ? AND id = ?', (bank, id)
+            f'SELECT {COMMIT.columns} FROM "commit" WHERE bank = ? AND id = ?', (bank, id)
         )
-        return rows.commit_of(row) if row else None
+        return COMMIT.record(row) if row else None

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any
 
 from holdfast.lazy_named_tuple import NamedTuple
-from holdfast.store.sql.database import Database
-from holdfast.store.sql.statements import placeholders
+from holdfast.store.sql.database import Subject
+from holdfast.store.sql.table import Table
 
 
 class OutboxState(StrEnum):
@@ -38,45 +37,21 @@ class OutboxItem(NamedTuple):
     there: str = ""
 
 
-OUTBOX_ITEM = (
-    "bank, remote, id, origin, line, mark, gone, state, queued, attempts, not_before, problem, "
-    "there"
-)
+OUTBOX_ITEM = Table("outbox_item", OutboxItem, "bank, remote, id")
 
 
-def _outbox_item_of(row: tuple[Any, ...]) -> OutboxItem:
-    """`OUTBOX_ITEM`."""
-    item = OutboxItem(*row)
-    return item._replace(gone=bool(item.gone), state=OutboxState(item.state))
-
-
-class OutboxReader:
+class Outbox(Subject):
     """Reads the outbox."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def items(self, remote: str = "") -> list[OutboxItem]:
         """The items for a server, or for all of them, in the order they were queued."""
-        where, values = ("remote = ?", (remote,)) if remote else ("true", ())
-        found = self._db.all(
-            f"SELECT {OUTBOX_ITEM} FROM outbox_item WHERE {where} ORDER BY queued, remote, id",
-            values,
-        )
-        return [_outbox_item_of(row) for row in found]
-
-
-class OutboxWriter(OutboxReader):
-    """Writes the outbox."""
+        where, values = ("AND remote = ? ", (remote,)) if remote else ("", ())
+        return OUTBOX_ITEM.find(self._db, None, f"{where}ORDER BY queued, remote, id", values)
 
     def put(self, item: OutboxItem) -> None:
         """Store an item in its present state."""
         self.drop(item)
-        row = item._replace(gone=int(item.gone))._asdict() | {"state": item.state.value}
-        self._db.run(
-            f"INSERT INTO outbox_item ({OUTBOX_ITEM}) VALUES ({placeholders(OUTBOX_ITEM)})",
-            list(row.values()),
-        )
+        OUTBOX_ITEM.add(self._db, [item])
 
     def drop(self, item: OutboxItem) -> None:
         """Remove an item."""

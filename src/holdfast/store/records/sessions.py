@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from holdfast.lazy_named_tuple import NamedTuple
-from holdfast.model.records import Digest, Exchange, Outcome, Role, Session
+from holdfast.model.records import Digest, Exchange, Role, Session
 from holdfast.store.sql import rows
-from holdfast.store.sql.database import Database
+from holdfast.store.sql.database import Database, Subject
 from holdfast.store.sql.statements import (
     placeholders,
 )
+from holdfast.store.sql.table import EXCHANGE, Table
 
-SESSION = (
-    "bank, id, host, agent, parent, subagent, title, cwd, branch, version, started, ended, source"
-)
-DIGEST = (
-    "bank, id, session, started, ended, request, outcome, trust, investigated, learned, "
-    "completed, next_steps, topics, exchanges, author"
-)
+SESSION = Table("session", Session, visible="visible_session")
+DIGEST = Table("digest", Digest)
 # Which turns are a conversation: a summary repeats it and is no part of it.
 SAID = f"role <> '{Role.SUMMARY.value}'"
 
@@ -73,7 +69,6 @@ class StaleSession(NamedTuple):
 # After every turn: nothing of the session is to be derived again but its digest.
 _AFTER_LAST_SEQ = 1 << 62
 
-_SESSION = ", ".join(f"s.{name}" for name in SESSION.split(", "))
 
 _OF = "s.bank = {0}.bank AND s.id = {0}.session"
 
@@ -99,60 +94,17 @@ def _condition(sieve: SessionFilter) -> tuple[str, list[str]]:
     return " AND ".join([_IS_TOP_LEVEL, *wanted]), [*wanted.values()]
 
 
-def session_of(row: rows.Row) -> Session:
-    """`SESSION`."""
-    return Session(*row)
-
-
-def session_row(session: Session) -> rows.Row:
-    """`SESSION`."""
-    return (
-        session.bank, session.id, session.host, session.agent, session.parent, session.subagent,
-        session.title, session.cwd, session.branch, session.version, session.started,
-        session.ended, session.source,
-    )  # fmt: skip
-
-
-def digest_of(row: rows.Row) -> Digest:
-    """`DIGEST`."""
-    fields = rows.named_fields(DIGEST, row)
-    for name in ("investigated", "learned", "completed", "next_steps", "topics"):
-        fields[name] = rows.as_tuple(fields[name])
-    fields["outcome"] = Outcome(fields["outcome"])
-    return Digest(**rows.with_enums(fields))
-
-
-def digest_row(digest: Digest) -> rows.Row:
-    """`DIGEST`."""
-    d = digest
-    return (
-        d.bank, d.id, d.session, d.started, d.ended, d.request, d.outcome.value, d.trust.value,
-        rows.as_list(d.investigated), rows.as_list(d.learned), rows.as_list(d.completed),
-        rows.as_list(d.next_steps), rows.as_list(d.topics), d.exchanges, d.author,
-    )  # fmt: skip
-
-
-class SessionReader:
+class Sessions(Subject):
     """Reads sessions that are not hidden."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def latest(self, bank: str | None, limit: int = 20) -> list[Session]:
         """Sessions, the latest first."""
-        where, values = self._db.in_bank(bank)
-        found = self._db.all(
-            f"SELECT {SESSION} FROM visible_session WHERE {where} ORDER BY ended DESC, id LIMIT ?",
-            (*values, limit),
-        )
-        return [session_of(row) for row in found]
+        latest = "ORDER BY ended DESC, id LIMIT ?"
+        return SESSION.find(self._db, bank, latest, (limit,), hidden=False)
 
     def get(self, bank: str, id: str) -> Session | None:
         """One session."""
-        row = self._db.one(
-            f"SELECT {SESSION} FROM visible_session WHERE bank = ? AND id = ?", (bank, id)
-        )
-        return session_of(row) if row else None
+        return SESSION.first(self._db, bank, "AND id = ?", (id,), hidden=False)
 
     def page(self, filter: SessionFilter, limit: int, offset: int = 0) -> list[SessionListing]:
         """Sessions of people, not of subagents, the latest first."""
@@ -161,8 +113,8 @@ class SessionReader:
         of_turn, its = self._db.in_bank(filter.bank or None, "t.bank")
         # The few of a page are picked first: to count turns is the dear part.
         found = self._db.all(
-            f"SELECT {_SESSION}, coalesce(digest.request, ''), coalesce(digest.outcome, ''), "
-            "coalesce(digest.exchanges, 0), "
+            f"SELECT {SESSION.of('s')}, coalesce(digest.request, ''), "
+            "coalesce(digest.outcome, ''), coalesce(digest.exchanges, 0), "
             f"(SELECT count(*) FROM visible_turn AS t WHERE {_OF.format('t')} AND {of_turn} "
             f"AND {SAID}), "
             "(SELECT count(*) FROM visible_session AS c WHERE c.host = s.host AND c.bank = s.bank "
@@ -173,7 +125,7 @@ class SessionReader:
             f"LEFT JOIN digest ON {_OF.format('digest')} ORDER BY s.ended DESC, s.id",
             (*its, *values, *mine, limit, offset),
         )
-        return [SessionListing(session_of(row[:-5]), *row[-5:]) for row in found]
+        return [SessionListing(SESSION.record(row[:-5]), *row[-5:]) for row in found]
 
     def facets(self, bank: str | None) -> SessionFacets:
         """The agents and branches of the sessions."""
@@ -196,21 +148,22 @@ class SessionReader:
         """The session with an id, else those with this id of the agent that are no subagent's."""
         own, of_host = (
             self._db.all(
-                f"SELECT {SESSION} FROM visible_session WHERE {what} ORDER BY bank", (name,)
+                f"SELECT {SESSION.columns} FROM visible_session WHERE {what} ORDER BY bank", (name,)
             )
             for what in ("bank IN (SELECT id FROM bank) AND id = ?", "host = ? AND parent = ''")
         )
-        return [session_of(row) for row in own or of_host]
+        return [SESSION.record(row) for row in own or of_host]
 
     def subagents(self, bank: str, session: str) -> list[Session]:
         """The subagent sessions of a session, by time."""
-        found = self._db.all(
-            f"SELECT {SESSION} FROM visible_session WHERE bank = ? AND parent = ? AND id <> ? "
-            "AND host IN (SELECT host FROM session WHERE bank = ? AND id = ?) "
-            "ORDER BY started, id",
-            (bank, session, session, bank, session),
+        return SESSION.find(
+            self._db,
+            bank,
+            "AND parent = ? AND id <> ? AND host IN (SELECT host FROM session WHERE bank = ? "
+            "AND id = ?) ORDER BY started, id",
+            (session, session, bank, session),
+            hidden=False,
         )
-        return [session_of(row) for row in found]
 
     def extent(self, bank: str, session: str) -> SessionExtent:
         """How long a session is."""
@@ -257,38 +210,26 @@ class SessionReader:
 
     def exchanges(self, bank: str, session: str) -> list[Exchange]:
         """The exchanges of a session in order."""
-        found = self._db.all(
-            f"SELECT {rows.EXCHANGE} FROM exchange "
-            "WHERE bank = ? AND session = ? ORDER BY first_seq",
-            (bank, session),
-        )
-        return [rows.exchange_of(row) for row in found]
+        return EXCHANGE.find(self._db, bank, "AND session = ? ORDER BY first_seq", (session,))
 
     def digest(self, bank: str, session: str) -> Digest | None:
         """The digest of a session."""
-        row = self._db.one(
-            f"SELECT {DIGEST} FROM digest WHERE bank = ? AND session = ?", (bank, session)
-        )
-        return digest_of(row) if row else None
+        return DIGEST.first(self._db, bank, "AND session = ?", (session,))
 
     def exchange_at(self, bank: str, session: str, seq: int) -> Exchange | None:
         """The exchange that contains the turn at a place of a session."""
         row = self._db.one(
-            f"SELECT {rows.EXCHANGE} FROM exchange WHERE bank = ? AND session = ? "
+            f"SELECT {EXCHANGE.columns} FROM exchange WHERE bank = ? AND session = ? "
             "AND first_seq <= ? AND last_seq >= ? LIMIT 1",
             (bank, session, seq, seq),
         )
-        return rows.exchange_of(row) if row else None
-
-
-class SessionWriter(SessionReader):
-    """Writes sessions."""
+        return EXCHANGE.record(row) if row else None
 
     def add(self, session: Session) -> None:
         """Add a session, or fill in what was not known about it."""
         # What is known first stays, but for the title; the span only ever widens.
         self._db.run(
-            f"INSERT INTO session ({SESSION}) VALUES ({placeholders(SESSION)}) "
+            f"INSERT INTO session ({SESSION.columns}) VALUES ({placeholders(SESSION.columns)}) "
             "ON CONFLICT (bank, id) DO UPDATE SET "
             "title = CASE excluded.title WHEN '' THEN session.title ELSE excluded.title END, "
             "parent = CASE session.parent WHEN '' THEN excluded.parent ELSE session.parent END, "
@@ -306,7 +247,7 @@ class SessionWriter(SessionReader):
             # Another file may have told its title before its own was read.
             "source = CASE WHEN session.started = '' AND excluded.started <> '' "
             "THEN excluded.source ELSE session.source END",
-            session_row(session),
+            SESSION.row(session),
         )
         mark_stale(self._db, [(session.bank, session.id, _AFTER_LAST_SEQ)])
 
@@ -320,8 +261,7 @@ class SessionWriter(SessionReader):
 
     def bank_exchanges(self, bank: str) -> Iterator[Exchange]:
         """All exchanges of a bank that are not hidden."""
-        for row in self._db.stream(f"SELECT {rows.EXCHANGE} FROM exchange WHERE bank = ?", (bank,)):
-            yield rows.exchange_of(row)
+        return EXCHANGE.stream(self._db, bank)
 
 
 def mark_stale(db: Database, changed: Iterable[tuple[str, str, int]]) -> None:

@@ -8,20 +8,16 @@ from pathlib import PurePath
 
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.ledgers.lines import Balance, FailedLine, LineOutcome, Source, SourceState
-from holdfast.store.sql import rows
-from holdfast.store.sql.database import Database
+from holdfast.principal import Level
+from holdfast.store.sql.database import Subject
 from holdfast.store.sql.statements import (
     insert_missing,
-    upsert,
 )
+from holdfast.store.sql.table import Table
 
-SOURCE = (
-    'id, path, agent, bank, "offset", lines, '
-    "prefix, stamp, l1_bytes, rewrites, state, problem, "
-    "read_at"
-)
+SOURCE = Table("source", Source, "id")
 _LIKE_SPECIAL = re.compile(r"[\\%_]")
-FAILED_LINE = 'source, line, "offset", reason, excerpt, reader'
+FAILED_LINE = Table("failed_line", FailedLine, "source, line")
 
 
 class SourcePlace(NamedTuple):
@@ -51,29 +47,12 @@ class SourceChange(NamedTuple):
     read_at: str
 
 
-def source_of(row: rows.Row) -> Source:
-    """`SOURCE`."""
-    fields = rows.named_fields(SOURCE, row)
-    fields["state"] = SourceState(fields["state"])
-    return Source(**fields)
-
-
-def failed_line_of(row: rows.Row) -> FailedLine:
-    """`FAILED_LINE`."""
-    return FailedLine(*row)
-
-
-class SourceReader:
+class Sources(Subject):
     """Reads input files and their ledger."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def all(self, bank: str | None = None) -> list[Source]:
         """Every input file, by path."""
-        where, values = self._db.in_bank(bank)
-        found = self._db.all(f"SELECT {SOURCE} FROM source WHERE {where} ORDER BY path", values)
-        return [source_of(row) for row in found]
+        return SOURCE.find(self._db, bank, "ORDER BY path")
 
     def places(self, bank: str | None = None, with_gone: bool = True) -> list[SourcePlace]:
         """Every input file, by path, as little of it as comparing it with the disk needs: a quarter
@@ -87,23 +66,17 @@ class SourceReader:
 
     def named(self, name: str, bank: str | None = None) -> list[Source]:
         """The input files with this file name, in any folder, by path."""
-        where, values = self._db.in_bank(bank)
         ending = "%" + _LIKE_SPECIAL.sub(r"\\\g<0>", name)
-        found = self._db.all(
-            f"SELECT {SOURCE} FROM source WHERE {where} AND path LIKE ? ESCAPE '\\' ORDER BY path",
-            (*values, ending),
-        )
-        return [source for row in found if PurePath((source := source_of(row)).path).name == name]
+        found = SOURCE.find(self._db, bank, "AND path LIKE ? ESCAPE '\\' ORDER BY path", (ending,))
+        return [source for source in found if PurePath(source.path).name == name]
 
     def get(self, id: int) -> Source | None:
         """One input file by its number."""
-        row = self._db.one(f"SELECT {SOURCE} FROM source WHERE id = ?", (id,))
-        return source_of(row) if row else None
+        return SOURCE.first(self._db, None, "AND id = ?", (id,))
 
     def at_path(self, path: str) -> Source | None:
         """One input file by its path."""
-        row = self._db.one(f"SELECT {SOURCE} FROM source WHERE path = ?", (path,))
-        return source_of(row) if row else None
+        return SOURCE.first(self._db, None, "AND path = ?", (path,))
 
     def sessions_read_after(self, bank: str, time: str) -> frozenset[str]:
         """The ids of the sessions in a bank that had ended at a time, and of whose file something
@@ -149,13 +122,13 @@ class SourceReader:
     def failures(self, bank: str | None = None, limit: int = 20) -> list[FailedLine]:
         """Lines that could not be read."""
         where, values = self._db.in_bank(bank)
-        columns = ", ".join(f"failed_line.{name}" for name in FAILED_LINE.split(", "))
+        columns = FAILED_LINE.of("failed_line")
         found = self._db.all(
             f"SELECT {columns} FROM failed_line JOIN source ON source.id = failed_line.source "
             f"WHERE {where} ORDER BY failed_line.source, failed_line.line LIMIT ?",
             (*values, limit),
         )
-        return [failed_line_of(row) for row in found]
+        return FAILED_LINE.records(found)
 
     def failed_before(self, reader: int) -> set[int]:
         """The sources with lines that a reader older than this one could not read."""
@@ -170,12 +143,9 @@ class SourceReader:
         )
         return dict(found)
 
-
-class SourceWriter(SourceReader):
-    """Writes them."""
-
     def add(self, path: str, agent: str, bank: str) -> Source:
         """The source at a path, added if it is new."""
+        self._db.require(Level.WRITE, all_banks=True)
         known = self.at_path(path)
         if known is not None:
             return known
@@ -235,8 +205,6 @@ class SourceWriter(SourceReader):
             "ON CONFLICT (source, kind) DO UPDATE SET count = redaction.count + excluded.count",
             [(c.source, kind, n) for kind, n in c.redacted.items()],
         )
-        self._db.run_many(
-            upsert("failed_line", FAILED_LINE, "source, line"),
-            [(f.source, f.line, f.offset, f.reason, f.excerpt, f.reader) for f in c.failed],
-        )
+        for failed in c.failed:
+            FAILED_LINE.put(self._db, failed)
         return True

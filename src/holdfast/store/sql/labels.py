@@ -19,6 +19,7 @@ from holdfast.model.team import Commit
 from holdfast.store.sql import rows
 from holdfast.store.sql.connection import Connection
 from holdfast.store.sql.statements import insert, placeholders_for
+from holdfast.store.sql.table import COMMIT, EXCHANGE
 
 TYPE_CHECKING = False  # `typing` delays hooks: see `lazy_named_tuple`
 if TYPE_CHECKING:
@@ -31,10 +32,7 @@ if TYPE_CHECKING:
 Filtered = Exchange | Commit
 _Condition = tuple[str, tuple[str, ...]]
 
-_RECORDS = {
-    "exchange": (rows.EXCHANGE, rows.exchange_of),
-    "commit": (rows.COMMIT, rows.commit_of),
-}
+_RECORDS = {"exchange": EXCHANGE, "commit": COMMIT}
 _KIND, _TEXT = "json_extract(value, '$[0]')", "json_extract(value, '$[1]')"
 # The longest text of a label, in characters: PostgreSQL indexes at most 2,704 bytes, of which the
 # bank and the kind take some, and a character has up to four.
@@ -170,11 +168,11 @@ def filter_records(
     found: list[Filtered] = []
     for bank in banks:
         for kind, id in labelled_records(connection, bank, filter, limit, tuple(_RECORDS)):
-            columns, make = _RECORDS[kind]
+            table = _RECORDS[kind]
             there = connection.all(
-                f'SELECT {columns} FROM "{kind}" WHERE bank = ? AND id = ?', (bank, id)
+                f'SELECT {table.columns} FROM "{kind}" WHERE bank = ? AND id = ?', (bank, id)
             )
-            found += [make(row) for row in there]
+            found += table.records(there)
     found.sort(key=lambda record: (_kind_and_time(record)[0], record.id, record.bank))
     found.sort(key=lambda record: _kind_and_time(record)[1], reverse=True)
     return found[:limit]

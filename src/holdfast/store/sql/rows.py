@@ -1,21 +1,11 @@
-"""Records to rows and back: what several parts of the store use.
-
-A table has the columns of its dataclass, in any order; tuples are JSON arrays. A function names the
-constant whose columns it takes or returns. The rows of a table that one part reads and writes are
-in the module of that part (`store/knowledge/facts.py` for facts).
-"""
+"""What values become in a row: JSON, texts that can be stored, and the words of the full-text index
+for banks and layers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from holdfast.model.query import LAYER_BY_KIND, Passage
-from holdfast.model.records import (
-    Exchange,
-    ExchangeType,
-    Outcome,
-)
-from holdfast.model.team import Commit
 from holdfast.model.trust import Status, Trust
 
 TYPE_CHECKING = False  # `typing` delays hooks: see `lazy_named_tuple`
@@ -29,13 +19,6 @@ try:
     from _json import make_scanner
 except ImportError:  # an interpreter without the part of `json` in C
     make_scanner = None
-
-EXCHANGE = (
-    "bank, id, session, first_seq, last_seq, started, ended, type, title, summary, details, "
-    "outcome, trust, facts, keywords, files_read, files_modified, branch, status, author"
-)
-COMMIT = "bank, id, time, author, email, subject, body, files, parents, trust"
-PASSAGE = "bank, kind, id, session, time, body, context, trust, status, role, seq, hash"
 
 
 class _JsonOptions:
@@ -96,59 +79,9 @@ def with_enums(fields: dict[str, Any]) -> dict[str, Any]:
     return fields
 
 
-def exchange_of(row: Row) -> Exchange:
-    """`EXCHANGE`."""
-    fields = named_fields(EXCHANGE, row)
-    for name in ("facts", "keywords", "files_read", "files_modified"):
-        fields[name] = as_tuple(fields[name])
-    fields["type"] = ExchangeType(fields["type"])
-    fields["outcome"] = Outcome(fields["outcome"])
-    return Exchange(**with_enums(fields))
-
-
-def exchange_row(exchange: Exchange) -> Row:
-    """`EXCHANGE`."""
-    x = exchange
-    return (
-        x.bank, x.id, x.session, x.first_seq, x.last_seq, x.started, x.ended, x.type.value,
-        x.title, x.summary, x.details, x.outcome.value, x.trust.value, as_list(x.facts),
-        as_list(x.keywords), as_list(x.files_read), as_list(x.files_modified), x.branch,
-        x.status.value, x.author,
-    )  # fmt: skip
-
-
-def commit_of(row: Row) -> Commit:
-    """`COMMIT`."""
-    fields = named_fields(COMMIT, row)
-    fields["files"], fields["parents"] = as_tuple(fields["files"]), as_tuple(fields["parents"])
-    return Commit(**with_enums(fields))
-
-
-def commit_row(commit: Commit) -> Row:
-    """`COMMIT`."""
-    c = commit
-    return (
-        c.bank, c.id, c.time, c.author, c.email, c.subject, c.body, as_list(c.files),
-        as_list(c.parents), c.trust.value,
-    )  # fmt: skip
-
-
-def passage_of(row: Row) -> Passage:
-    """`PASSAGE`. A search reads several hundred, so the fields are not named one by one."""
-    bank, kind, id, session, time, body, context, trust, status, role, seq, hash = row
-    return Passage(
-        bank, kind, id, session, time, body, context, Trust(trust), Status(status), role, seq, hash
-    )
-
-
-def passage_row(passage: Passage) -> Row:
-    """`PASSAGE`, then `scope`."""
-    p = passage
-    return (
-        p.bank, p.kind, p.id, p.session, p.time, p.body, p.context, p.trust.value,
-        p.status.value, p.role, p.seq, p.hash,
-        f"{bank_word(p.bank)} {layer_word(LAYER_BY_KIND[p.kind])}",
-    )  # fmt: skip
+def index_scope(passage: Passage) -> str:
+    """Where the full-text index looks for a passage: the words for its bank and its layer."""
+    return f"{bank_word(passage.bank)} {layer_word(LAYER_BY_KIND[passage.kind])}"
 
 
 def bank_word(bank: str) -> str:
@@ -164,4 +97,4 @@ def layer_word(layer: str) -> str:
 
 def text(given: str) -> str:
     """A text that can be stored, without halves of surrogate pairs."""
-    return given.encode("utf-8", "replace").decode("utf-8")
+    return given if given.isascii() else given.encode("utf-8", "replace").decode("utf-8")

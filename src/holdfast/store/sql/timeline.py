@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from holdfast.model.query import Passage, TimelinePosition
-from holdfast.store.sql import rows
 from holdfast.store.sql.connection import Connection
+from holdfast.store.sql.table import PASSAGE
 
 # `time > ''` is on one side only: of two lower bounds SQLite may use the wrong one, and then it
 # reads the whole bank.
@@ -58,11 +58,11 @@ def _nearest(
     if kind == "memory":
         table, where = _OF_NO_SESSION.format(no_merge=connection.dialect.no_merge), "true"
     found = connection.all(
-        f"SELECT {rows.PASSAGE} FROM {table} WHERE {where} AND {beside} "
+        f"SELECT {PASSAGE.columns} FROM {table} WHERE {where} AND {beside} "
         f"ORDER BY time {direction}, id {direction} LIMIT ?",
         (bank, kind, *moment, limit),
     )
-    return [rows.passage_of(row) for row in found]
+    return PASSAGE.records(found)
 
 
 def undated(connection: Connection, banks: Sequence[str], kinds: Sequence[str], most: int) -> int:

@@ -12,18 +12,24 @@ import hashlib
 import json
 import os
 import sqlite3
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from holdfast.errors import NewerSchemaError, StoreBusyError, StoreCorruptError, StoreError
+from holdfast.errors import NewerSchemaError, StoreCorruptError, StoreError
 from holdfast.operating_system import OPEN_FLAGS, replace_file, sync_folder
-from holdfast.store.sqlite.connection import BUSY_S, make_private, open_read_only, translated
-from holdfast.store.sqlite.migrate import APPLICATION_ID, version_of
-from holdfast.store.sqlite.schema import VERSION, derived_tables
+from holdfast.store.sqlite.connection import make_private, open_read_only, translated
+from holdfast.store.sqlite.migrate import (
+    APPLICATION_ID,
+    check_upgradable,
+    is_of_old_numbering,
+    version_of,
+)
+from holdfast.store.sqlite.replacement import open_copy
+from holdfast.store.sqlite.schema import VERSION, derived_tables, migrations
 from holdfast.store.sqlite.store import SqliteStore
+from holdfast.store.sqlite.upgrade import build
 
 _BACKUP_TABLES = ("backup_file", "backup_note")
 _TABLES = (
@@ -77,9 +83,12 @@ def check_copy(path: Path, newest: int = VERSION) -> Copy:
             f"{path} is in use: part of it is in {log.name}.",
             "Make a copy of it with `holdfast backup`, and give that.",
         )
-    with translated(path), closing(_open_copy(path)) as copy:
+    with translated(path), closing(open_copy(path)) as copy:
         _check_ours(copy, path)
-        if (version := version_of(copy)) > newest:
+        version = version_of(copy)
+        if is_of_old_numbering(copy):
+            check_upgradable(version, path)
+        elif version > newest:
             raise NewerSchemaError(version, newest)
         return _read_and_compare(copy, path)
 
@@ -87,7 +96,7 @@ def check_copy(path: Path, newest: int = VERSION) -> Copy:
 def read_schema_and_time(path: Path) -> tuple[int, str]:
     """The schema of a copy and when it was made, without a check; 0 where it cannot be read."""
     try:
-        with closing(_open_copy(path)) as copy:
+        with closing(open_copy(path)) as copy:
             row = (
                 copy.execute("SELECT made FROM backup_note").fetchone() if _has_note(copy) else None
             )
@@ -98,10 +107,14 @@ def read_schema_and_time(path: Path) -> tuple[int, str]:
 
 def stage_copy(path: Path, staged: Path) -> None:
     """Make a memory of this version from a copy, in a file of its own."""
+    with translated(staged), closing(open_copy(path)) as copy:
+        if is_of_old_numbering(copy):
+            build(path, staged, migrations())
+            return
     make_private(staged)
     with (
         translated(staged),
-        closing(_open_copy(path)) as copy,
+        closing(open_copy(path)) as copy,
         closing(sqlite3.connect(staged, isolation_level=None)) as target,
     ):
         copy.backup(target)
@@ -128,43 +141,6 @@ def revoke_keys(staged: Path, revoked: Iterable[tuple[str, str]]) -> None:
         target.executemany("UPDATE api_key SET revoked = ? WHERE id = ? AND revoked = ''", revoked)
 
 
-def put_back(
-    staged: Path,
-    database: Path,
-    busy_s: float = BUSY_S,
-    before_change: Callable[[], None] = lambda: None,
-) -> None:
-    """Replace the content of the memory in use by a staged one, as one transaction.
-
-    `before_change` is called once nobody else can write and nothing has changed yet for anybody;
-    others can read. If it raises, nothing changes."""
-    give_up = time.monotonic() + busy_s
-    waits = sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED
-    locked = False
-
-    def tell(status: int, remaining: int, total: int) -> None:
-        nonlocal locked
-        if status in waits:
-            if time.monotonic() > give_up:
-                raise StoreBusyError(
-                    f"Another process locks the memory at {database}.",
-                    "Nothing was changed. Let it finish, then run the same command again.",
-                )
-        elif not locked:
-            locked = True
-            before_change()
-
-    with (
-        translated(database),
-        closing(_open_copy(staged)) as source,
-        closing(sqlite3.connect(database, timeout=1.0, isolation_level=None)) as target,
-    ):
-        # The first step takes the write lock and keeps it; the last one commits. One page a step,
-        # because a memory has several and the first step must not be the last.
-        source.backup(target, pages=1, progress=tell, sleep=0.05)
-        target.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-
 def is_sound(database: Path) -> bool:
     """Whether a memory is sound, so that it can be changed in place."""
     try:
@@ -177,7 +153,7 @@ def is_sound(database: Path) -> bool:
 
 def kept_files(path: Path) -> Iterator[tuple[str, bytes]]:
     """The files that a copy keeps, by name."""
-    with translated(path), closing(_open_copy(path)) as copy:
+    with translated(path), closing(open_copy(path)) as copy:
         if _has_note(copy):
             yield from copy.execute("SELECT name, content FROM backup_file ORDER BY name")
 
@@ -191,12 +167,6 @@ def erasure_marks(path: Path) -> set[tuple[str, ...]]:
             }
     except (sqlite3.DatabaseError, StoreError):
         return set()
-
-
-def _open_copy(path: Path) -> sqlite3.Connection:
-    # Nobody changes a copy, and none may leave files beside it.
-    uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
-    return sqlite3.connect(uri, uri=True, isolation_level=None)
 
 
 def _check_ours(connection: sqlite3.Connection, path: Path) -> None:
@@ -227,7 +197,9 @@ def _read_and_compare(copy: sqlite3.Connection, path: Path) -> Copy:
         files: dict[str, int] = {}
         if note is not None:
             files = dict(copy.execute("SELECT name, length(content) FROM backup_file"))
-            if json.loads(note[2]) != held or note[3] != digest:
+            # The note of 0.1.0 left out what is derived, by the names that it had.
+            same = is_of_old_numbering(copy) or (json.loads(note[2]), note[3]) == (held, digest)
+            if not same:
                 raise _unusable_copy(path, "it does not hold what its note says")
     except sqlite3.DatabaseError as error:
         raise _unusable_copy(path, str(error)) from error

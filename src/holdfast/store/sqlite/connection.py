@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import time
 from _thread import allocate_lock
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 
 from holdfast.errors import (
     HoldfastError,
@@ -19,7 +19,14 @@ from holdfast.errors import (
     StoreError,
     StoreFullError,
 )
-from holdfast.store.sql.connection import Row, number_too_large
+from holdfast.principal import Level, Principal
+from holdfast.store.sql.connection import (
+    OTHER_BANK,
+    READ_ONLY,
+    Row,
+    number_too_large,
+    outside_limits,
+)
 from holdfast.store.sql.dialect import SQLITE
 
 TYPE_CHECKING = False  # `typing` delays hooks: see `lazy_named_tuple`
@@ -168,19 +175,26 @@ class SqliteConnection:
 
     dialect = SQLITE
 
-    def __init__(self, raw: sqlite3.Connection, path: Path | str) -> None:
-        self.raw = raw
+    def __init__(
+        self,
+        raw: sqlite3.Connection,
+        path: Path | str,
+        open_another: Callable[[], sqlite3.Connection] | None = None,
+    ) -> None:
+        self.raw = self._own = raw
         self._path = path
+        self._open_another = open_another
+        self._fenced: sqlite3.Connection | None = None
 
     def all(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         try:
-            return self.raw.execute(sql, values).fetchall()
+            return self.raw.execute(self._past_views(sql), values).fetchall()
         except _FAILED as error:
             raise _our_error(error, self._path) from error
 
     def one(self, sql: str, values: Sequence[Any] = ()) -> Row | None:
         try:
-            return self.raw.execute(sql, values).fetchone()
+            return self.raw.execute(self._past_views(sql), values).fetchone()
         except _FAILED as error:
             raise _our_error(error, self._path) from error
 
@@ -190,18 +204,53 @@ class SqliteConnection:
 
     def run(self, sql: str, values: Sequence[Any] = ()) -> int:
         try:
-            return self.raw.execute(sql, values).rowcount
+            return self.raw.execute(self._past_views(sql), values).rowcount
         except _FAILED as error:
             raise _our_error(error, self._path) from error
-
-    def set_visible_banks(self, banks: Sequence[str] | None) -> None:
-        """SQLite cannot hide rows of a bank; the statements do."""
 
     def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         try:
-            self.raw.executemany(sql, rows)
+            self.raw.executemany(self._past_views(sql), rows)
         except _FAILED as error:
             raise _our_error(error, self._path) from error
+
+    def _past_views(self, sql: str) -> str:
+        if self.raw is self._own:
+            return sql
+
+        from holdfast.store.sqlite.fence import past_views
+
+        return past_views(sql)
+
+    def restrict(self, principal: Principal | None) -> None:
+        """Use a connection of its own for a principal that may not see or change everything."""
+        self.raw = self._own
+        if self._open_another is None or principal is None:
+            return
+        if principal.banks is None and principal.level is not Level.READ:
+            return
+
+        from holdfast.store.sqlite.fence import fence, show
+
+        with translated(self._path):
+            if self._fenced is None:
+                self._fenced = self._open_another()
+                fence(self._fenced)
+            show(self._fenced, principal)
+        self.raw = self._fenced
+
+    def interrupt(self) -> None:
+        """Abort the query that another thread is running."""
+        for raw in (self._own, self._fenced):
+            # One that was closed meanwhile runs nothing.
+            with suppress(sqlite3.ProgrammingError):
+                if raw is not None:
+                    raw.interrupt()
+
+    def close(self) -> None:
+        """Close what it opened."""
+        if self._fenced is not None:
+            self._fenced.close()
 
 
 class ChangeNumber:
@@ -240,6 +289,8 @@ def _code(error: sqlite3.Error) -> int:
 
 
 def _our_error(error: sqlite3.DatabaseError | OverflowError, path: Path | str) -> HoldfastError:
+    if str(error) in (OTHER_BANK, READ_ONLY):
+        return outside_limits(str(error) == READ_ONLY)
     return number_too_large() if isinstance(error, OverflowError) else store_error(error, path)
 
 

@@ -22,7 +22,7 @@ from holdfast.store.across_tables.erasure import (
     find_words,
     scrubbed_columns,
 )
-from holdfast.store.across_tables.parts import WriterParts
+from holdfast.store.protocol import Store
 from holdfast.store.sql.statements import batches, placeholders_for
 from holdfast.store.sqlite.connection import BUSY_S, translated
 
@@ -35,7 +35,7 @@ class SqliteEraser(Eraser):
 
     def __init__(
         self,
-        parts: WriterParts,
+        parts: Store,
         raw: sqlite3.Connection,
         path: Path,
         close_readers: Callable[[], None],
@@ -54,7 +54,8 @@ class SqliteEraser(Eraser):
         assert row is not None
         self._db.run(f"DROP TRIGGER {_LOG_TRIGGER}")
         yield
-        self._db.run(row[0])
+        # On the table, not on the view that is in its place for a principal.
+        self._db.run(row[0].replace("CREATE TRIGGER ", "CREATE TRIGGER main.", 1))
 
     def backups_holding(self, content: Erasure | Scrubber) -> list[Path]:
         folder = self._path.parent / "backups"

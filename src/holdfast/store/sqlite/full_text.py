@@ -10,6 +10,7 @@ from holdfast.store.index.passages import LayerLimit, Match, NumberedPassage, ti
 from holdfast.store.sql import rows
 from holdfast.store.sql.database import Database
 from holdfast.store.sql.statements import insert
+from holdfast.store.sql.table import PASSAGE
 from holdfast.word_forms import index_parts, is_piece, is_start, phrase_parts
 
 _WORDS, _PARTS = "passage_fts", "passage_fts_parts"
@@ -51,7 +52,7 @@ class SqliteFullText:
                 among = found[place]
                 known = among.get(number)
                 if known is None:
-                    among[number] = Match(rows.passage_of(row[3:]), share * score)
+                    among[number] = Match(PASSAGE.record(row[3:]), share * score)
                 elif share == 1.0:
                     among[number] = known._replace(score=known.score + score)
         return [_best(some, one.limit) for some, one in zip(found, wanted, strict=True)]
@@ -60,7 +61,7 @@ class SqliteFullText:
         """Whether no other bank has passages. To compare what matches with the list of all passages
         of the bank then takes most of the time of a search (at 100,000 passages 21 of 42 ms, and 9
         of 10 ms to count the words of a query)."""
-        if bank is None:
+        if bank is None or self._db.within is not None:
             return False
         row = self._db.one(f"SELECT {_NO_OTHER_BANK}", (bank, bank))
         return row is not None and bool(row[0])
@@ -90,7 +91,7 @@ class SqliteFullText:
                 f"(SELECT rowid FROM {table} WHERE {table} MATCH ?) ORDER BY rank LIMIT ?)"
             )
             values += [match, limit]
-        columns = ", ".join(f"passage.{name}" for name in rows.PASSAGE.split(", "))
+        columns = PASSAGE.of("passage")
         # A bank can get its first passages after `_is_only_bank` looked.
         of_bank = " AND passage.bank = ?" if bank is not None else ""
         # Where only one result is wanted, SQLite ranks inside the index and keeps no table.
@@ -124,8 +125,8 @@ class SqliteFullText:
 
     def add(self, passages: Sequence[Passage]) -> None:
         self._db.run_many(
-            insert("passage", f"{rows.PASSAGE}, scope"),
-            [rows.passage_row(passage) for passage in passages],
+            insert("passage", f"{PASSAGE.columns}, scope"),
+            [(*PASSAGE.row(passage), rows.index_scope(passage)) for passage in passages],
         )
         parts = [(index_parts(p.body), index_parts(p.context), p) for p in passages]
         self._db.run_many(

@@ -7,7 +7,7 @@ It is opened for reading, and refused if it is of another version; nothing else 
 from __future__ import annotations
 
 from holdfast.errors import StoreError
-from holdfast.store.across_tables.parts import ReaderParts
+from holdfast.store.protocol import Store
 from holdfast.store.sql.database import Database
 from holdfast.store.sqlite.connection import (
     SqliteConnection,
@@ -18,7 +18,7 @@ from holdfast.store.sqlite.full_text import SqliteFullText
 from holdfast.store.sqlite.schema import VERSION
 
 
-class HookReader(ReaderParts):
+class HookReader(Store):
     """One file, opened for reading by one thread."""
 
     def __init__(self, path: str) -> None:

@@ -18,6 +18,8 @@ from holdfast.store.sqlite.connection import corrupt, make_private, open_read_on
 
 # "HOLD": how we know our own files.
 APPLICATION_ID = 0x484F4C44
+# The last schema of Holdfast 0.1.0, whose schemas were numbered from 1, too: see `upgrade`.
+OLD_SCHEMA = 22
 # How many copies from before upgrades are kept, besides the first one of the version that is being
 # upgraded. Each takes as much room as the database.
 KEPT_COPIES = 3
@@ -27,7 +29,9 @@ def check_ours(connection: sqlite3.Connection, path: Path, known: int) -> None:
     """Refuse a newer memory, and a database of some other program, before touching either."""
     version = version_of(connection)
     application = connection.execute("PRAGMA application_id").fetchone()[0]
-    if application == APPLICATION_ID and version > known:
+    if application == APPLICATION_ID and is_of_old_numbering(connection):
+        check_upgradable(version, path)
+    elif application == APPLICATION_ID and version > known:
         raise NewerSchemaError(version, known)
     holds = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if application != APPLICATION_ID and (holds or version):
@@ -36,10 +40,29 @@ def check_ours(connection: sqlite3.Connection, path: Path, known: int) -> None:
 
 def check_current(connection: sqlite3.Connection, path: Path, known: int) -> None:
     """Refuse an older memory, for callers that may not upgrade it or have no time to."""
-    if path.exists() and version_of(connection) != known:
+    if path.exists() and (version_of(connection) != known or is_of_old_numbering(connection)):
         raise StoreError(
             f"The memory at {path} is of an older version.",
             "Run `holdfast worker`, which brings it up to date.",
+        )
+
+
+def is_of_old_numbering(connection: sqlite3.Connection) -> bool:
+    """Whether Holdfast 0.1.0 made this memory: it called the table of names of banks `alias`, and
+    no table has been called so since."""
+    tables = (
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('alias', 'bank_alias')"
+    )
+    return connection.execute(tables).fetchall() == [("alias",)]
+
+
+def check_upgradable(version: int, path: Path) -> None:
+    """Refuse a memory of the old numbering that is not of its last schema."""
+    if version != OLD_SCHEMA:
+        raise StoreError(
+            f"The memory at {path} has schema {version} of a Holdfast from before 0.1.0.",
+            f"Open it once with Holdfast 0.1.0 (`holdfast status`), which brings it to schema "
+            f"{OLD_SCHEMA}; then open it with this version. Nothing was changed.",
         )
 
 
@@ -67,9 +90,9 @@ def migrate(connection: sqlite3.Connection, path: Path, migrations: Migrations) 
             return
         if version > 0:
             copy = copy or back_up(connection, path, version)
-            _apply(connection, path, version, migrations[version : version + 1], copy)
+            apply(connection, path, version, migrations[version : version + 1], copy)
         else:
-            _apply(connection, path, 0, migrations, None)
+            apply(connection, path, 0, migrations, None)
 
 
 def version_of(connection: sqlite3.Connection) -> int:
@@ -77,13 +100,15 @@ def version_of(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
-def _apply(
+def apply(
     connection: sqlite3.Connection,
     path: Path,
     version: int,
     migrations: Migrations,
     copy: Path | None,
 ) -> None:
+    """Apply the migrations that follow a version, all of them or none. `copy` is the backup that an
+    error names."""
     name = ""
     try:
         connection.execute("BEGIN IMMEDIATE")
@@ -100,14 +125,14 @@ def _apply(
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         if name and isinstance(error, sqlite3.DatabaseError):
-            raise _failed(name, error, path, copy) from error
+            raise failed(f"The migration {name} of {path}", error, path, copy) from error
         raise
 
 
-def _failed(name: str, error: sqlite3.DatabaseError, path: Path, copy: Path | None) -> StoreError:
+def failed(what: str, error: sqlite3.DatabaseError, path: Path, copy: Path | None) -> StoreError:
     """The error for a migration that failed. Every command that opens the memory would fail in the
     same way, so the remedy names none."""
-    message = f"The migration {name} of {path} failed: {error}."
+    message = f"{what} failed: {error}."
     kept = f" A copy from before the upgrade is {copy}." if copy else ""
     kind = type(store_error(error, path))
     if kind is StoreFullError:
@@ -151,8 +176,12 @@ def back_up(connection: sqlite3.Connection, path: Path, version: int) -> Path:
             f"No backup can be made in {folder}: {error.strerror or error}.",
             "Make that folder writable; the memory is not changed without a backup.",
         ) from error
-    with closing(sqlite3.connect(part)) as target:
-        connection.backup(target)
+    try:
+        with closing(sqlite3.connect(part)) as target:
+            connection.backup(target)
+    except BaseException:
+        part.unlink(missing_ok=True)  # on a full disk each try would leave less room
+        raise
     copies = _copies(folder, f"{path.stem}-schema{version}-*.db")
     from filecmp import cmp
 

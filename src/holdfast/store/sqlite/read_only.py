@@ -8,11 +8,9 @@ it read told it to.
 from __future__ import annotations
 
 import sqlite3
-from contextlib import suppress
 from pathlib import Path
 
-from holdfast.store.across_tables.parts import ReaderParts
-from holdfast.store.protocol import ReadStore
+from holdfast.store.protocol import Store
 from holdfast.store.sql.database import Database
 from holdfast.store.sqlite.connection import (
     ChangeNumber,
@@ -25,7 +23,7 @@ from holdfast.store.sqlite.migrate import check_current, check_ours, migrate, ve
 from holdfast.store.sqlite.schema import VERSION, migrations
 
 
-class SqliteReadStore(ReaderParts):
+class SqliteReadStore(Store):
     """One file, opened for reading. A missing one is an empty memory, and is not made."""
 
     def __init__(self, path: Path, any_thread: bool = False) -> None:
@@ -52,28 +50,33 @@ class SqliteReadStore(ReaderParts):
         self._raw = connection
         self._path = path
         self._changes = ChangeNumber(connection, path)
-        db = Database(SqliteConnection(connection, path))
+        self._connection = SqliteConnection(
+            connection,
+            path,
+            (lambda: open_read_only(path, any_thread)) if path.exists() else None,
+        )
+        db = Database(self._connection)
         super().__init__(db, SqliteFullText(db), None)
-        self._spare: list[ReadStore] = []
+        self._spare: list[Store] = []
 
-    def borrow_reader(self) -> ReadStore | None:
-        if self._spare:
-            return self._spare.pop()
-        if not self._path.exists():
+    def borrow_reader(self) -> Store | None:
+        if not self._spare and not self._path.exists():
             return None
-        return SqliteReadStore(self._path, any_thread=True)
+        reader = self._spare.pop() if self._spare else SqliteReadStore(self._path, any_thread=True)
+        reader.database.restrict(self.database.principal)
+        return reader
 
-    def return_reader(self, reader: ReadStore) -> None:
+    def return_reader(self, reader: Store) -> None:
         self._spare.append(reader)
 
     def generation(self) -> str:
         return str(self._changes.get())
 
     def interrupt(self) -> None:
-        with suppress(sqlite3.ProgrammingError):  # closed meanwhile, so nothing is being asked
-            self._raw.interrupt()
+        self._connection.interrupt()
 
     def close(self) -> None:
         while self._spare:
             self._spare.pop().close()
+        self._connection.close()
         self._raw.close()

@@ -1,11 +1,10 @@
 """The version of the schema, and the migrations that lead to it (`migrations/`).
 
-To change the schema (the text is the same in `store/sqlite/schema.py` and
-`store/postgres/schema.py`):
+To change the schema, of both engines:
 
 1. Once a version was released, its migrations are never edited. Add the next number to the
-   `migrations` of both engines (`002_NAME.sql`) and raise `VERSION` in both `schema` modules. Until
-   the first release, `001_baseline.sql` may be edited instead, in both engines.
+   `migrations` of both engines (`002_NAME.sql`) and raise `VERSION` in both `schema` modules. The
+   numbers of the engines may differ: not every step concerns both.
 2. Mark every table with a comment above it: `-- C.` for canonical rows, `-- D.` for derived ones.
    A test compares the tables and columns of the engines.
 3. A new table is listed in `store/export_tables.py`: in `_COLUMNS` if it is exported, and else in
@@ -14,9 +13,9 @@ To change the schema (the text is the same in `store/sqlite/schema.py` and
 4. If people's words are in it, add its columns to `_SCRUBBED` in `store/across_tables/erasure.py`.
    If rebuilding must empty it, `store/across_tables/derived.py` does that.
 5. PostgreSQL shows a connection only the banks that it was opened for. A table without a column
-   `bank` needs an entry in `_BANK_OF_PARENT` of `store/postgres/migrate.py`, or in `_UNRESTRICTED`
-   if everybody may read it; without one, only those who see all banks see it. A table that grows
-   with the transcripts belongs into `PARTITIONED_TABLES` of `store/postgres/partitions.py`.
+   `bank` needs a policy in its migration (`enable_row_security` in `010_hits_of_words.sql` has
+   examples); without one, only those who see all banks see it. A table that grows with the
+   transcripts belongs into `PARTITIONED_TABLES` of `store/postgres/partitions.py`.
 6. Fill every column in the samples of `tests/store/conformance`, which both engines must pass.
 
 The scripts are read only when a memory is new or older: one that is up to date needs nothing but

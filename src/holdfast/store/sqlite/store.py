@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast.errors import StoreCorruptError, StoreError
-from holdfast.store.across_tables.parts import WriterParts
-from holdfast.store.protocol import ReadStore
+from holdfast.store.protocol import Store
 from holdfast.store.sql.database import Database
 from holdfast.store.sql.migrations import Migrations, check_still
 from holdfast.store.sqlite.connection import (
@@ -27,6 +25,7 @@ from holdfast.store.sqlite.full_text import SqliteFullText
 from holdfast.store.sqlite.migrate import (
     check_current,
     check_ours,
+    is_of_old_numbering,
     migrate,
     version_of,
 )
@@ -45,7 +44,7 @@ else:
 _MAX_FAULTS = 5
 
 
-class SqliteStore(WriterParts):
+class SqliteStore(Store):
     """One file. Any number of processes may have it open."""
 
     def __init__(
@@ -68,11 +67,18 @@ class SqliteStore(WriterParts):
         self._raw = connection
         self._path = path
         self._changes = ChangeNumber(connection, path)
-        db = Database(SqliteConnection(connection, path))
+        self._connection = SqliteConnection(
+            connection,
+            path,
+            (lambda: open_to_ask(path, any_thread) or open_database(path, busy_s, any_thread))
+            if path.exists()
+            else None,
+        )
+        db = Database(self._connection)
         self._index = SqliteFullText(db)
         super().__init__(db, self._index, None)
         self._depth = 0
-        self._spare: list[ReadStore] = []
+        self._spare: list[Store] = []
         self._is_closed = False
         known = VERSION if migrations is None else len(migrations)
         try:
@@ -80,7 +86,8 @@ class SqliteStore(WriterParts):
                 check_ours(connection, path, known)
                 if as_it_is:
                     check_current(connection, path, known)
-                if existed and asking is not None and version_of(connection) < known:
+                older = version_of(connection) < known or is_of_old_numbering(connection)
+                if existed and asking is not None and older:
                     raise StoreError(
                         f"The memory at {path} is of an older version and cannot be written.",
                         "Make the file and its folder writable, or copy it elsewhere and open it "
@@ -89,6 +96,10 @@ class SqliteStore(WriterParts):
                 if asking is None:
                     tighten(path)
                     use_wal(connection, busy_s)
+                if is_of_old_numbering(connection):
+                    from holdfast.store.sqlite.upgrade import upgrade
+
+                    upgrade(connection, path, own_migrations(), busy_s)
                 if version_of(connection) < known:
                     migrate(connection, path, migrations or own_migrations())
                 self._version = version_of(connection)
@@ -105,6 +116,7 @@ class SqliteStore(WriterParts):
     def close(self) -> None:
         self._is_closed = True
         self._close_readers()
+        self._connection.close()
         self._raw.close()
 
     def _close_readers(self) -> None:
@@ -117,14 +129,18 @@ class SqliteStore(WriterParts):
         self._raw.execute("PRAGMA busy_timeout = 100")
         self._raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
-    def borrow_reader(self) -> ReadStore | None:
-        if self._spare:
-            return self._spare.pop()
-        if not self._path.exists():
+    def borrow_reader(self) -> Store | None:
+        if not self._spare and not self._path.exists():
             return None
-        return SqliteStore(self._path, create=False, any_thread=True)
+        reader = (
+            self._spare.pop()
+            if self._spare
+            else SqliteStore(self._path, create=False, any_thread=True)
+        )
+        reader.database.restrict(self.database.principal)
+        return reader
 
-    def return_reader(self, reader: ReadStore) -> None:
+    def return_reader(self, reader: Store) -> None:
         """Keep it for the next one, unless this store was closed before a slow search ended."""
         if self._is_closed:
             reader.close()
@@ -150,8 +166,7 @@ class SqliteStore(WriterParts):
             return IntegrityReport((error.message,))
 
     def interrupt(self) -> None:
-        with suppress(sqlite3.ProgrammingError):  # closed meanwhile, so nothing is running
-            self._raw.interrupt()
+        self._connection.interrupt()
 
     @contextmanager
     def transaction(self) -> Generator[None]:
@@ -159,12 +174,12 @@ class SqliteStore(WriterParts):
             if self._depth:
                 yield
                 return
-            self._raw.execute("BEGIN IMMEDIATE")
+            self._connection.raw.execute("BEGIN IMMEDIATE")
             self._depth += 1
             try:
                 self._check_still()
                 yield
-                self._raw.execute("COMMIT")
+                self._connection.raw.execute("COMMIT")
             except BaseException:
                 self._roll_back()
                 raise
@@ -172,10 +187,10 @@ class SqliteStore(WriterParts):
                 self._depth -= 1
 
     def _check_still(self) -> None:
-        row = self._raw.execute("PRAGMA user_version").fetchone()
+        row = self._connection.raw.execute("PRAGMA user_version").fetchone()
         check_still(int(row[0]), self._path, self._version)
 
     def _roll_back(self) -> None:
         # SQLite rolls back by itself when the disk is full; a second time is an error.
-        if self._raw.in_transaction:
-            self._raw.execute("ROLLBACK")
+        if self._connection.raw.in_transaction:
+            self._connection.raw.execute("ROLLBACK")

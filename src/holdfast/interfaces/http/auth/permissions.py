@@ -2,7 +2,7 @@
 
 Operations say it themselves; pages and the few other routes are listed here, and what is not listed
 requires an admin key for every bank. Which banks a request can read or change within a route is
-enforced by the store itself (`store/access_fence`), so single banks do not appear here.
+enforced by the store itself (`store/sqlite/fence`), so single banks do not appear here.
 """
 
 from __future__ import annotations
