@@ -235,6 +235,7 @@ class Server:
 
     def shut_down(self) -> None:
         """Let it write everything to its files, and stop."""
+        self.wait_until_it_answers()
         self._end(signal.SIGINT)
 
     def stop(self) -> None:
@@ -244,7 +245,11 @@ class Server:
     def _end(self, how: signal.Signals) -> None:
         if self._process is not None:
             self._process.send_signal(how)
-            self._process.wait(_STOP_S)
+            try:
+                self._process.wait(_STOP_S)
+            except subprocess.TimeoutExpired:
+                # It was told while it recovered from a crash. What is on disk is whole.
+                self.kill()
             self._process = None
 
     def kill(self) -> None:

@@ -18,7 +18,6 @@ from holdfast.store.sqlite.store import SqliteStore
 from tests.store.conformance.samples import BANK, OTHER, prepared
 from tests.support.empty_memory import put_empty_memory
 
-# What a principal may see of every bank: caps of model calls hold for all callers together.
 OPEN = {"model_call"}
 EXAMPLES = {"word": "pull", "kind": "pull"}
 VALUES = {"INTEGER": 1, "REAL": 1.0, "BLOB": b"", "TEXT": "[]"}
@@ -51,8 +50,6 @@ def put_a_row(store: Store, table: str, columns: dict[str, str], bank: str) -> N
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    """A memory in which both banks have a row in every table."""
-
     def make() -> Store:
         return SqliteStore(put_empty_memory(tmp_path / "home" / "memory.db"))
 
@@ -127,7 +124,6 @@ def test_a_principal_that_reads_changes_nothing(store: Store) -> None:
 
 
 def methods() -> Iterator[tuple[str, str, inspect.Signature]]:
-    """The methods of all subjects that name a bank."""
     for subject, place in SUBJECTS.items():
         module, _, name = place.rpartition(".")
         made = getattr(import_module(f"holdfast.store.{module}"), name)
@@ -147,7 +143,6 @@ def test_no_method_reaches_another_bank(store: Store) -> None:
             for name, one in signature.parameters.items()
             if name != "self" and one.default is inspect.Parameter.empty
         } | {"bank": OTHER}
-        # Refused, or without an argument that fits; what it returns is nobody else's.
         with suppress(HoldfastError, AttributeError, TypeError, ValueError), store.transaction():
             found = getattr(getattr(store, subject), method)(**given)
             found = list(found) if inspect.isgenerator(found) else found
