@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,12 @@ from holdfast.errors import ForbiddenError, HoldfastError, NotFoundError
 from holdfast.principal import Level, Principal
 from holdfast.store.protocol import SUBJECTS, Store
 from holdfast.store.sqlite.store import SqliteStore
-from tests.store.conformance.samples import BANK, OTHER, prepared
+from tests.store.conformance.samples import BANK, OTHER, a_passage, prepared
 from tests.support.empty_memory import put_empty_memory
 
-OPEN = {"model_call"}
-EXAMPLES = {"word": "pull", "kind": "pull"}
+OPEN, NO_BANK = {"model_call"}, "9999ffff9999ffff"
+REFUSED = "NotFoundError: There is no such bank."
+EXAMPLES: dict[str, Any] = {"word": "pull", "kind": "pull", "terms": ("lantern",)}
 VALUES = {"INTEGER": 1, "REAL": 1.0, "BLOB": b"", "TEXT": "[]"}
 
 
@@ -59,6 +61,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
             for table, columns in tables(made).items():
                 for bank in (BANK, OTHER):
                     put_a_row(made, table, columns, bank)
+            made.passages.add([a_passage("t9", "a lantern", bank) for bank in (BANK, OTHER)])
         yield made
 
 
@@ -123,6 +126,10 @@ def test_a_principal_that_reads_changes_nothing(store: Store) -> None:
                 put_a_row(store, name, columns, BANK)
 
 
+class Done(Exception):
+    """Undoes what a transaction wrote."""
+
+
 def methods() -> Iterator[tuple[str, str, inspect.Signature]]:
     for subject, place in SUBJECTS.items():
         module, _, name = place.rpartition(".")
@@ -141,12 +148,20 @@ def test_no_method_reaches_another_bank(store: Store) -> None:
         given: dict[str, Any] = {
             name: EXAMPLES.get(name) or {"int": 5, "str": "x"}.get(one.annotation, ())
             for name, one in signature.parameters.items()
-            if name != "self" and one.default is inspect.Parameter.empty
-        } | {"bank": OTHER}
-        with suppress(HoldfastError, AttributeError, TypeError, ValueError), store.transaction():
-            found = getattr(getattr(store, subject), method)(**given)
-            found = list(found) if inspect.isgenerator(found) else found
-            assert OTHER not in repr(found), f"{subject}.{method} tells of another bank"
+            if name not in ("self", "bank") and one.default is inspect.Parameter.empty
+        }
+        ask = partial(outcome, store, getattr(getattr(store, subject), method), given)
+        assert ask(OTHER) in (ask(NO_BANK), REFUSED), f"{subject}.{method} tells of another bank"
+
+
+def outcome(store: Store, method: Callable[..., Any], given: dict[str, Any], bank: str) -> str:
+    """What a method returns or raises for a bank, without its name. What it wrote is undone."""
+    try:
+        with store.transaction():
+            found = method(**given, bank=bank)
+            raise Done(repr(list(found) if inspect.isgenerator(found) else found))
+    except (HoldfastError, AttributeError, KeyError, TypeError, ValueError, Done) as error:
+        return f"{type(error).__name__}: {error}".replace(bank, "")
 
 
 def test_a_store_is_whole_again_afterwards_and_lends_readers_as_it_is(tmp_path: Path) -> None:

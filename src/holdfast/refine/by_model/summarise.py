@@ -73,12 +73,6 @@ class Summariser:
         )
         return self._run_sessions(pending, on_progress)
 
-    def run_for(
-        self, sessions: Iterable[tuple[str, str]], on_progress: Callable[[], None] = lambda: None
-    ) -> SummaryReport:
-        """Summarise these sessions, whenever they were, as far as no model has."""
-        return self._run_sessions(sessions, on_progress)
-
     def rerun(
         self, sessions: Iterable[tuple[str, str]], on_progress: Callable[[], None] = lambda: None
     ) -> SummaryReport:

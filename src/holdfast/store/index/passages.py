@@ -121,11 +121,11 @@ class Passages(Subject):
     ) -> list[list[Match]]:
         """The results of `search` for each of these sets of layers. The first has those of all
         others; ranking it takes most of the time, and the others take little more."""
-        if bank is not None or self._db.within is None:
+        if self._db.within is None:
             return self._full_text.search(bank, terms, wanted, since, until)
         # The index can search one bank or all.
         found: list[list[Match]] = [[] for _ in wanted]
-        for one in self._db.within:
+        for one in (one for one in self._db.within if bank in (None, one)):
             each = self._full_text.search(one, terms, wanted, since, until)
             for some, more in zip(found, each, strict=True):
                 some += more
@@ -136,9 +136,11 @@ class Passages(Subject):
 
     def term_frequencies(self, bank: str | None, terms: Sequence[str], most: int) -> list[int]:
         """In how many passages each term occurs, counted up to `most`."""
-        if bank is not None or self._db.within is None:
+        if self._db.within is None:
             return self._full_text.term_frequencies(bank, terms, most)
-        counted = [self._full_text.term_frequencies(one, terms, most) for one in self._db.within]
+        # The index is no table, so it is not the engine that keeps other banks apart here.
+        meant = [one for one in self._db.within if bank in (None, one)]
+        counted = [self._full_text.term_frequencies(one, terms, most) for one in meant]
         return [min(sum(each), most) for each in zip(*counted, strict=True)] or [0] * len(terms)
 
     def count(self, bank: str | None, most: int) -> int:
